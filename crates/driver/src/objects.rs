@@ -6,10 +6,16 @@ use strata_abi::driver::{Array3dDescriptor, ResourceDescriptor, TextureDescripto
 use strata_gpu::device::{Entry, ModuleId};
 use strata_ptx::texture::{self, Format};
 
+use crate::client::Farewell;
+use crate::graph::capture::Dependencies;
+use crate::graph::executable::Executable;
+use crate::graph::user::UserObject;
+use crate::graph::{Graph, Node};
 use crate::image::Image;
 use crate::jit::Jit;
 use crate::status::Status;
 use crate::table::{Handle, Object};
+use crate::work::Attributes;
 
 /// A context, which owns memory, modules, streams and events.
 #[derive(Debug, Default)]
@@ -26,6 +32,17 @@ pub struct Context {
     pub cache: u32,
     /// Shared memory bank preference, which has no effect.
     pub shared: u32,
+    /// What clients keep with the context, by key.
+    pub kept: BTreeMap<u64, Kept>,
+}
+
+/// A value that a client keeps with a context.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// The client's value.
+    pub value: u64,
+    /// Called when the context is destroyed.
+    pub farewell: Farewell,
 }
 
 /// A module loaded into a context.
@@ -123,6 +140,8 @@ pub struct Stream {
     pub priority: i32,
     /// Unique number of the stream.
     pub number: u64,
+    /// Attributes that the client set.
+    pub attributes: Attributes,
 }
 
 /// An event, which records simulated time.
@@ -134,6 +153,8 @@ pub struct Event {
     pub timed: bool,
     /// Core cycle at which it was recorded.
     pub recorded: Option<u64>,
+    /// Number of the capture in which it was recorded last, and the nodes that it stands for.
+    pub captured: Option<(u64, Dependencies)>,
 }
 
 /// A memory pool. Its allocations come from the one heap.
@@ -248,12 +269,16 @@ objects! {
     Array 0x74 InvalidHandle;
     TextureReference 0x75 InvalidHandle;
     SurfaceReference 0x76 InvalidHandle;
+    Graph 0x77 InvalidValue;
+    Node 0x78 InvalidValue;
+    Executable 0x79 InvalidValue;
+    UserObject 0x7a InvalidValue;
 }
 
 /// State of the device's primary context.
 #[derive(Debug, Default)]
 pub struct Primary {
-    /// The context, created when it is first retained.
+    /// The context, created when it is first asked for. From then on it has the same handle.
     pub context: Option<Handle<Context>>,
     /// Number of times the context is retained.
     pub references: u32,

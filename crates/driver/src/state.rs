@@ -8,12 +8,18 @@ use strata_workloads::{DeviceError, DevicePtr, Failure};
 
 use crate::blocks::Blocks;
 use crate::buffer::Allocation;
+use crate::client::Bytes;
 use crate::current;
 use crate::engine::Engine;
+use crate::graph::capture::Capture;
+use crate::graph::executable::Executable;
+use crate::graph::lent::Lent;
+use crate::graph::user::UserObject;
+use crate::graph::{Graph, Node};
 use crate::log::{self, Level};
 use crate::objects::{
-    Array, Context, Event, Function, Kernel, Library, Link, Module, Pool, Primary, Stream, SurfaceObject,
-    SurfaceReference, TextureObject, TextureReference,
+    Array, Context, Event, Function, Kept, Kernel, Library, Link, Module, Pool, Primary, Stream,
+    SurfaceObject, SurfaceReference, TextureObject, TextureReference,
 };
 use crate::results::Results;
 use crate::settings::Settings;
@@ -21,6 +27,7 @@ use crate::status::{Answer, Status};
 use crate::stop;
 use crate::table::{Handle, Table};
 use crate::timeline::Timeline;
+use crate::work::Attributes;
 
 /// The state of the driver.
 pub struct State {
@@ -52,8 +59,22 @@ pub struct State {
     pub links: Table<Link>,
     /// Streams created by clients.
     pub streams: Table<Stream>,
+    /// Attributes that clients set for default streams.
+    pub default_attributes: BTreeMap<Handle<Stream>, Attributes>,
     /// Events created by clients.
     pub events: Table<Event>,
+    /// Graphs, those within nodes and executable graphs included.
+    pub graphs: Table<Graph>,
+    /// The nodes of all graphs.
+    pub nodes: Table<Node>,
+    /// Executable graphs.
+    pub executables: Table<Executable>,
+    /// Clients' objects that graphs refer to.
+    pub user_objects: Table<UserObject>,
+    /// Memory that nodes allocate, by address.
+    pub lent: BTreeMap<u64, Lent>,
+    /// Captures in progress, by number.
+    pub captures: BTreeMap<u64, Capture>,
     /// Memory pools, the default one included.
     pub pools: Table<Pool>,
     /// Arrays for textures and surfaces.
@@ -76,6 +97,9 @@ pub struct State {
     pub allocated: u64,
     /// The last unique number handed out.
     pub numbers: u64,
+    /// What was kept with contexts that this call destroys, by context and key; the clients' functions are called when
+    /// the lock is free again.
+    farewells: Vec<(Handle<Context>, u64, Kept)>,
 }
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
@@ -127,17 +151,23 @@ extern "C" fn finish() {
 
 /// Runs `body` on the locked state.
 pub fn with<R>(body: impl FnOnce(&mut State) -> Answer<R>) -> Answer<R> {
-    let mut state = locked();
-    let state = state.as_mut().ok_or(Status::NotInitialized)?;
+    let mut locked = locked();
+    let state = locked.as_mut().ok_or(Status::NotInitialized)?;
     state.here()?;
-    body(state)
+    let result = body(state);
+    let farewells = std::mem::take(&mut state.farewells);
+    drop(locked);
+    for (context, key, kept) in farewells {
+        kept.farewell.call(context, Bytes::at(key), Bytes::at(kept.value));
+    }
+    result
 }
 
 /// Runs `body` on the locked state with the thread's current context, which must exist.
 pub fn with_current<R>(body: impl FnOnce(&mut State, Handle<Context>) -> Answer<R>) -> Answer<R> {
     with(|state| {
         let context = current::context().ok_or(Status::InvalidContext)?;
-        if !state.contexts.has(context) {
+        if !state.active(context) {
             return Err(Status::ContextIsDestroyed);
         }
         state.alive()?;
@@ -164,7 +194,14 @@ impl State {
             kernels: Table::default(),
             links: Table::default(),
             streams: Table::default(),
+            default_attributes: BTreeMap::new(),
             events: Table::default(),
+            graphs: Table::default(),
+            nodes: Table::default(),
+            executables: Table::default(),
+            user_objects: Table::default(),
+            lent: BTreeMap::new(),
+            captures: BTreeMap::new(),
             pools: Table::default(),
             arrays: Table::default(),
             texture_references: Table::default(),
@@ -176,6 +213,7 @@ impl State {
             blocks,
             allocated: 0,
             numbers: 0,
+            farewells: Vec::new(),
         }
     }
 
@@ -228,9 +266,29 @@ impl State {
         Ok(self.contexts.insert(Context { flags, primary, ..Context::default() }))
     }
 
+    /// Whether a context exists and can be used: nobody can use the primary one while nobody retains it.
+    pub fn active(&self, context: Handle<Context>) -> bool {
+        self.contexts.get(context).is_ok_and(|found| !found.primary || self.primary.references > 0)
+    }
+
     /// Destroys a context with everything in it. Destroying the last one clears a device failure.
     pub fn destroy_context(&mut self, context: Handle<Context>) -> Answer {
-        self.contexts.remove(context)?;
+        let gone = self.contexts.remove(context)?;
+        self.empty_context(context, gone)
+    }
+
+    /// Makes the primary context inactive, and destroys everything in it. Its handle stays what it is.
+    pub fn end_primary(&mut self) -> Answer {
+        self.primary.references = 0;
+        let Some(context) = self.primary.context else { return Ok(()) };
+        let new = Context { flags: self.primary.flags, primary: true, ..Context::default() };
+        let gone = std::mem::replace(self.contexts.get_mut(context)?, new);
+        self.empty_context(context, gone)
+    }
+
+    /// Destroys everything in a context, which is no longer active.
+    fn empty_context(&mut self, context: Handle<Context>, gone: Context) -> Answer {
+        self.farewells.extend(gone.kept.into_iter().map(|(key, kept)| (context, key, kept)));
         self.streams.remove_all(|stream| stream.context == context);
         self.events.remove_all(|event| event.context == context);
         let gone: Vec<Handle<Module>> = self
@@ -252,7 +310,7 @@ impl State {
             self.free(start)?;
         }
         self.destroy_texels(context)?;
-        if self.fault.is_some() && self.contexts.iter().next().is_none() {
+        if self.fault.is_some() && !self.contexts.iter().any(|(context, _)| self.active(context)) {
             self.fault = None;
             if let Some(results) = &mut self.results {
                 results.keep(self.card.as_mut());

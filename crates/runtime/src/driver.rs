@@ -39,8 +39,6 @@ handles! {
     Module
     /// `CUkernel`; functions that take a `CUfunction` accept it too.
     Kernel
-    /// A link in progress, `CUlinkState`.
-    Link
     /// `CUstream`; null is the default stream.
     Stream
     /// An event, `CUevent`.
@@ -158,12 +156,6 @@ driver! {
     cuLibraryEnumerateKernels(kernels: Bytes, room: u32, library: Library);
     cuLibraryGetGlobal(address: &mut u64, bytes: &mut u64, library: Library, name: Text);
     cuLibraryGetManaged(address: &mut u64, bytes: &mut u64, library: Library, name: Text);
-    cuLinkCreate_v2(count: u32, options: Bytes, values: Bytes, link: &mut Link);
-    cuLinkAddData_v2(
-        link: Link, kind: u32, data: Bytes, bytes: u64, name: Text, count: u32, options: Bytes, values: Bytes,
-    );
-    cuLinkComplete(link: Link, image: &mut Bytes, bytes: &mut u64);
-    cuLinkDestroy(link: Link);
     cuKernelGetName(name: Out<u64>, kernel: Kernel);
     cuKernelGetFunction(function: Out<u64>, kernel: Kernel);
     cuKernelGetParamInfo(kernel: Kernel, index: u64, offset: Out<u64>, bytes: Out<u64>);

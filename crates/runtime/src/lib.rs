@@ -15,7 +15,6 @@ pub mod client;
 mod context;
 mod driver;
 pub mod error;
-mod fatbin;
 mod format;
 mod log;
 mod names;

@@ -240,7 +240,7 @@ fn structures_are_those_of_their_version() {
         let size = if runtime.version == 11 { 14 } else { 36 };
         let mut known = [0xeeee_eeee_u32; 37];
         assert_eq!(call!(runtime, "cudaFuncGetAttributes", known.as_mut_ptr(), kernel), SUCCESS);
-        assert_eq!((known[6], known[8], known[size]), (1024, 80, 0xeeee_eeee), "threads, PTX");
+        assert_eq!((known[6], known[8], known[size]), (1024, 70, 0xeeee_eeee), "threads, PTX");
         let mut ctas = 0;
         let occupancy = call!(
             runtime,

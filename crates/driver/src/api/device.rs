@@ -20,7 +20,7 @@ fn name(state: &State) -> String {
 }
 
 /// An identifier derived from the machine and its systems; the same in every process.
-fn uuid(state: &State) -> [u8; 16] {
+pub fn uuid(state: &State) -> [u8; 16] {
     let mut hash = strata_engine::hash::Fnv::default();
     hash.write(name(state).as_bytes());
     let mut bytes = *b"strata\0\0\0\0\0\0\0\0\0\0";
@@ -28,7 +28,9 @@ fn uuid(state: &State) -> [u8; 16] {
     bytes
 }
 
-/// The PCI address that the device reports: bus 1, slot 0.
+/// The PCI address that the device reports: domain, bus and device.
+pub const PCI: [i32; 3] = [0, 1, 0];
+/// The same as text.
 const PCI_ADDRESS: &str = "0000:01:00.0";
 
 /// Maximum pitch in bytes of a pitched buffer: the largest 32-bit value.
@@ -75,8 +77,8 @@ fn attribute(state: &State, attribute: u32) -> Answer<i32> {
         37 => most(8 * *dram.atom_bytes as u64 / (*dram.burst_cycles).max(1) * u64::from(*gpu.channels)),
         38 => most(state.settings.machine.llc_bytes()),
         39 => most(32 * u64::from(*sm.warp_slots)),
-        75 => state.settings.capability.0,
-        76 => state.settings.capability.1,
+        75 => state.settings.capability.major,
+        76 => state.settings.capability.minor,
         // Stream priorities are accepted, without effect.
         78 => 1,
         // Loads of global and local memory go through the L1D.
@@ -195,8 +197,8 @@ api! {
         state::with(|state| {
             let (major, minor) = (major.place()?, minor.place()?);
             check(device)?;
-            major.put(state.settings.capability.0);
-            minor.put(state.settings.capability.1);
+            major.put(state.settings.capability.major);
+            minor.put(state.settings.capability.minor);
             Ok(())
         })
     }

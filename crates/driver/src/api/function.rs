@@ -51,13 +51,19 @@ fn ctas(state: &State, entry: &Entry, threads: u32, dynamic_shared: u64) -> u32 
     state.settings.machine.resident_ctas(&entry.kernel, threads, shared)
 }
 
+/// The number in a text's `.target`: 80 for `sm_80`.
+fn target(text: &str) -> Option<i32> {
+    let digits = text.split(',').find_map(|part| part.trim().strip_prefix("sm_"))?;
+    digits.trim_end_matches(|end: char| !end.is_ascii_digit()).parse().ok()
+}
+
 fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answer<i32> {
     let entry = &state.entry(function)?;
     let Function { attributes, .. } = state.functions.get(function)?;
     let kernel = &entry.kernel;
     let shared = *state.settings.machine.file().sm.shared_bytes;
     let set = |default: i32| attributes.get(&number).copied().unwrap_or(default);
-    let (major, minor) = state.settings.capability;
+    let capability = state.settings.capability.target() as i32;
     Ok(match number {
         0 => max_threads(state, entry) as i32,
         1 => kernel.shared_bytes as i32,
@@ -69,8 +75,14 @@ fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answ
         }
         3 => kernel.local_bytes as i32,
         4 => kernel.registers as i32,
-        // Versions of PTX and of machine code: both report the device's capability.
-        5 | 6 => 10 * major + minor,
+        // What the text was compiled for, by which a program chooses among versions of its own, and what it is
+        // translated for.
+        5 => {
+            let (entry, card) = (entry.clone(), state.card()?);
+            let program = card.program(entry.module).ok_or(Status::InvalidHandle)?;
+            target(program.version_and_target().1).unwrap_or(capability)
+        }
+        6 => capability,
         number::MAX_DYNAMIC_SHARED => set(shared.saturating_sub(kernel.shared_bytes) as i32),
         number::CARVE_OUT => set(-1),
         7 | 10..=number::LAST => set(0),
@@ -228,7 +240,7 @@ api! {
     }
 
     /// Writes a function's number of parameters.
-    cuFuncGetParamCount = "cuFuncGetParamCount" 13000 (function: Handle<Function>, count: Out<usize>) {
+    cuFuncGetParamCount = "cuFuncGetParamCount" 13020 (function: Handle<Function>, count: Out<usize>) {
         state::with_current(|state, context| {
             let place = count.place()?;
             let function = resolve(state, context, function)?;
@@ -238,7 +250,7 @@ api! {
     }
 
     /// Writes a kernel's number of parameters.
-    cuKernelGetParamCount = "cuKernelGetParamCount" 13000 (kernel: Handle<Kernel>, count: Out<usize>) {
+    cuKernelGetParamCount = "cuKernelGetParamCount" 13020 (kernel: Handle<Kernel>, count: Out<usize>) {
         state::with_current(|state, context| {
             let place = count.place()?;
             let function = library::function(state, kernel, context)?;

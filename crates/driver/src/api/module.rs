@@ -11,6 +11,7 @@ use crate::image::{self, Image};
 use crate::jit::Jit;
 use crate::log::{self, Level};
 use crate::objects::{Context, Function, Library, Module, Next};
+use crate::settings::Capability;
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
@@ -29,10 +30,12 @@ pub fn load(
     Ok(state.modules.insert(Module { context, id, owner, functions: BTreeMap::new(), heap_used: false }))
 }
 
-fn load_data(module: Out<Handle<Module>>, image: Bytes, jit: &Jit) -> Answer {
+/// Loads a PTX text or a fat binary from the client's memory into the current context.
+pub fn load_data(module: Out<Handle<Module>>, image: Bytes, jit: &Jit) -> Answer {
     state::with_current(|state, context| {
         let place = module.place()?;
-        place.put(load(state, context, None, &Image::read(image)?, jit)?);
+        let image = Image::read(image, state.settings.capability, jit)?;
+        place.put(load(state, context, None, &image, jit)?);
         Ok(())
     })
 }
@@ -80,12 +83,14 @@ pub fn global(
     Ok(())
 }
 
-/// Reads a text from a file.
-pub fn file(name: &str) -> Answer<String> {
+/// Reads an image from a file.
+pub fn file(name: &str, capability: Capability, jit: &Jit) -> Answer<Image> {
     let bytes = std::fs::read(name).map_err(|_| Status::FileNotFound)?;
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    let text = str::from_utf8(&bytes[..end]).ok().filter(|text| !text.is_empty());
-    text.map(str::to_owned).ok_or(Status::NoBinaryForGpu)
+    Image::of_bytes(name, &bytes, capability, jit).map_err(|status| match status {
+        // The code that the API documents for files.
+        Status::InvalidImage if !strata_fatbin::is_file(&bytes) => Status::NoBinaryForGpu,
+        other => other,
+    })
 }
 
 /// Names of a module's kernels.
@@ -96,30 +101,29 @@ fn kernels(state: &mut State, module: Handle<Module>) -> Answer<Vec<String>> {
 }
 
 api! {
-    /// Loads a module from a PTX file.
+    /// Loads a module from a file of PTX or a fat binary.
     cuModuleLoad = "cuModuleLoad" 2000 (module: Out<Handle<Module>>, name: Text) {
         state::with_current(|state, context| {
             let place = module.place()?;
-            let name = name.get()?;
-            let image = Image::of(name, file(name)?);
+            let image = file(name.get()?, state.settings.capability, &Jit::default())?;
             place.put(load(state, context, None, &image, &Jit::default())?);
             Ok(())
         })
     }
 
-    /// Loads a module from PTX in memory.
+    /// Loads a module from PTX or a fat binary in memory.
     cuModuleLoadData = "cuModuleLoadData" 2000 (module: Out<Handle<Module>>, image: Bytes) {
         load_data(module, image, &Jit::default())
     }
 
-    /// Loads a module from PTX in memory, with logs.
+    /// Loads a module from PTX or a fat binary in memory, with logs.
     cuModuleLoadDataEx = "cuModuleLoadDataEx" 2010 (
         module: Out<Handle<Module>>, image: Bytes, count: u32, options: In<u32>, values: Bytes,
     ) {
         load_data(module, image, &Jit::read(count, options, values)?)
     }
 
-    /// Fails: only PTX can be executed, and these binaries hold it compressed or not at all.
+    /// Loads a module from the PTX of a fat binary in memory.
     cuModuleLoadFatBinary = "cuModuleLoadFatBinary" 2000 (module: Out<Handle<Module>>, image: Bytes) {
         load_data(module, image, &Jit::default())
     }

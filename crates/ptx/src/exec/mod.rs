@@ -24,6 +24,7 @@ mod soft;
 mod sparse;
 mod video;
 mod warp;
+mod warpgroup;
 
 #[cfg(test)]
 mod tests;
@@ -111,6 +112,7 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
             warp::reduce_float((largest, nan, abs), instruction, o, lanes);
         }
         Op::Mma(mma) => matrix::multiply(&mma, o, lanes),
+        Op::DescribedRow(row) => warpgroup::described_row(row, o, lanes, context),
         Op::TransposeMatrix => matrix::transpose(o, lanes),
         Op::Elect => warp::elect(instruction, o, lanes),
         Op::GridDependency | Op::Nop => {}

@@ -164,6 +164,7 @@ samples! {
     Op::Mma(_) => Op::Mma(product()),
     Op::LoadMatrix(_) => Op::LoadMatrix(matrix()),
     Op::StoreMatrix(_) => Op::StoreMatrix(matrix()),
+    Op::DescribedRow(_) => Op::DescribedRow(DescribedRow { blocks: Blocks::OfA, k_major: true }),
     Op::TransposeMatrix => Op::TransposeMatrix,
     Op::CopyAsync(_) => Op::CopyAsync(AsyncCopy {
         bytes: 16,

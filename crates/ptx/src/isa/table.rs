@@ -229,6 +229,7 @@ impl Op {
                     .to(Widths::of(row, mma.c_registers(mma.d)))
                     .from(Widths::of(row, mma.sources()))
             }
+            Op::DescribedRow(_) => T::lanes(IntAdd).to(rows(1)).from(WIDE),
             Op::TransposeMatrix => T::lanes(Warp).to(rows(1)).from(rows(1)),
 
             Op::Branch { uniform: _ } => T::control(Control).goes(Flow::Branch),

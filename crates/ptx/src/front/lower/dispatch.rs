@@ -18,7 +18,6 @@ const REFUSED: &[&str] = &[
     "setmaxnreg",
     "tcgen05",
     "tensormap",
-    "wgmma",
 ];
 
 /// Lowers one instruction.
@@ -98,6 +97,7 @@ pub(super) fn instruction<'a>(
         "redux" => b.redux(i, m),
         "elect" => b.elect(i, m),
         "mma" => b.mma(i, m),
+        "wgmma" => b.wgmma(i, m),
         "wmma" => b.wmma(i, m),
         "cp" => b.cp(i, m),
         "mbarrier" => b.mbarrier(i, m),
