@@ -137,6 +137,7 @@ samples! {
         integer: false,
         result: Ty::F32,
         gather: None,
+        detail: Detail::Gradients,
     }),
     Op::TextureQuery(_) => Op::TextureQuery(TextureQuery::Width),
     Op::SurfaceLoad(_) => Op::SurfaceLoad(surface()),
