@@ -187,6 +187,19 @@ pub struct Array {
     pub image: texture::Image,
     /// Descriptor that the client passed.
     pub descriptor: Array3dDescriptor,
+    /// Whether it is a level of a mipmapped array, which owns its memory.
+    pub is_level: bool,
+}
+
+/// An array with levels of detail.
+#[derive(Debug)]
+pub struct MipmappedArray {
+    /// The context that owns the array.
+    pub context: Handle<Context>,
+    /// Layout and place of the first level's texels.
+    pub image: texture::Image,
+    /// Each level, as an array.
+    pub levels: Vec<Handle<Array>>,
 }
 
 /// The memory that a texture reference is bound to.
@@ -194,6 +207,8 @@ pub struct Array {
 pub enum Target {
     /// An array for textures.
     Array(Handle<Array>),
+    /// An array with levels of detail.
+    Mipmapped(Handle<MipmappedArray>),
     /// Consecutive texels in linear memory.
     Linear {
         /// Start address, aligned as the device requires.
@@ -279,6 +294,7 @@ objects! {
     Event 0x72 InvalidHandle;
     Pool 0x73 InvalidValue;
     Array 0x74 InvalidHandle;
+    MipmappedArray 0x7c InvalidHandle;
     TextureReference 0x75 InvalidHandle;
     SurfaceReference 0x76 InvalidHandle;
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use strata_gpu::device::Card;
+use strata_ptx::texture::Image;
 use strata_workloads::{DeviceError, DevicePtr, Failure};
 
 use crate::blocks::Blocks;
@@ -14,8 +15,8 @@ use crate::engine::Engine;
 use crate::graph::parts::{Capture, Dependencies, Executable, Graph, Lent, Node, UserObject};
 use crate::log::{self, Level};
 use crate::objects::{
-    Array, Attributes, Context, Event, Function, Kept, Kernel, Library, Link, Module, Pool, Primary, Stream,
-    SurfaceObject, SurfaceReference, TextureObject, TextureReference,
+    Array, Attributes, Context, Event, Function, Kept, Kernel, Library, Link, MipmappedArray, Module, Pool,
+    Primary, Stream, SurfaceObject, SurfaceReference, TextureObject, TextureReference,
 };
 use crate::results::Results;
 use crate::settings::Settings;
@@ -76,6 +77,8 @@ pub struct State {
     pub pools: Table<Pool>,
     /// Arrays for textures and surfaces.
     pub arrays: Table<Array>,
+    /// Arrays with levels of detail.
+    pub mipmapped: Table<MipmappedArray>,
     /// Texture references looked up so far.
     pub texture_references: Table<TextureReference>,
     /// Surface references looked up so far.
@@ -204,6 +207,7 @@ impl State {
             captures: BTreeMap::new(),
             pools: Table::default(),
             arrays: Table::default(),
+            mipmapped: Table::default(),
             texture_references: Table::default(),
             surface_references: Table::default(),
             textures: BTreeMap::new(),
@@ -341,7 +345,26 @@ impl State {
 
     /// Destroys an array. Textures and surfaces on it then refer to freed memory.
     pub fn destroy_array(&mut self, array: Handle<Array>) -> Answer {
+        // A level goes with its array.
+        if self.arrays.get(array)?.is_level {
+            return Err(Status::InvalidValue);
+        }
         let gone = self.arrays.remove(array)?;
+        self.card()?.free(DevicePtr(gone.image.base)).map_err(|_| Status::Unknown)
+    }
+
+    /// The first level of an array with levels of detail, and their number.
+    pub fn levels_of(&self, array: Handle<MipmappedArray>) -> Answer<(Image, u32)> {
+        let found = self.mipmapped.get(array)?;
+        Ok((found.image, found.levels.len() as u32))
+    }
+
+    /// Destroys an array with all its levels of detail.
+    pub fn destroy_mipmapped(&mut self, array: Handle<MipmappedArray>) -> Answer {
+        let gone = self.mipmapped.remove(array)?;
+        for level in gone.levels {
+            self.arrays.remove(level)?;
+        }
         self.card()?.free(DevicePtr(gone.image.base)).map_err(|_| Status::Unknown)
     }
 
@@ -356,6 +379,9 @@ impl State {
             self.surfaces.remove(&handle);
             self.card()?.destroy_header(handle);
         }
+        let mipmapped = self.mipmapped.iter().filter(|(_, array)| array.context == context);
+        let mipmapped: Vec<Handle<MipmappedArray>> = mipmapped.map(|(handle, _)| handle).collect();
+        mipmapped.into_iter().try_for_each(|array| self.destroy_mipmapped(array))?;
         let arrays = self.arrays.iter().filter(|(_, array)| array.context == context);
         let arrays: Vec<Handle<Array>> = arrays.map(|(handle, _)| handle).collect();
         arrays.into_iter().try_for_each(|array| self.destroy_array(array))

@@ -18,7 +18,7 @@ use crate::transfer::{self, Where};
 const DEFAULT: Handle<Stream> = Handle::NULL;
 
 /// The shape that a descriptor describes (CUDA Driver API, `cuArray3DCreate`).
-fn shape(of: &Array3dDescriptor) -> Answer<ArrayShape> {
+pub fn shape(of: &Array3dDescriptor) -> Answer<ArrayShape> {
     if of.flags & !(array::LAYERED | array::SURFACE | array::CUBE | array::GATHER) != 0 {
         return Err(Status::NotSupported);
     }
@@ -56,7 +56,7 @@ fn create(
     let number = state.number();
     let image =
         state.card()?.alloc_array(&format!("array {number}"), shape).map_err(|error| refused(&error))?;
-    Ok(state.arrays.insert(Array { context, image, descriptor }))
+    Ok(state.arrays.insert(Array { context, image, descriptor, is_level: false }))
 }
 
 /// Splits a run of bytes in an array into rows: offset in the run, place, length.

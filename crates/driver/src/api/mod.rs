@@ -18,6 +18,7 @@ mod library;
 mod link;
 mod look_up;
 mod memory;
+mod mipmap;
 mod module;
 mod node;
 mod pointer;
@@ -100,6 +101,7 @@ use api;
 fn procedures() -> impl Iterator<Item = &'static Procedure> {
     [
         array::PROCEDURES,
+        mipmap::PROCEDURES,
         attributes::PROCEDURES,
         user_object::PROCEDURES,
         node::PROCEDURES,

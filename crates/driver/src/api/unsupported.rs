@@ -222,9 +222,6 @@ unsupported! {
     cuMemsetD2D8 = "cuMemsetD2D8" 2000;
     cuMemsetD32 = "cuMemsetD32" 2000;
     cuMemsetD8 = "cuMemsetD8" 2000;
-    cuMipmappedArrayCreate = "cuMipmappedArrayCreate" 5000;
-    cuMipmappedArrayDestroy = "cuMipmappedArrayDestroy" 5000;
-    cuMipmappedArrayGetLevel = "cuMipmappedArrayGetLevel" 5000;
     cuMipmappedArrayGetMemoryRequirements = "cuMipmappedArrayGetMemoryRequirements" 11060;
     cuMipmappedArrayGetSparseProperties = "cuMipmappedArrayGetSparseProperties" 11010;
     cuModuleGetGlobal = "cuModuleGetGlobal" 2000;
@@ -265,10 +262,8 @@ unsupported! {
     cuTexRefCreate = "cuTexRefCreate" 2000;
     cuTexRefDestroy = "cuTexRefDestroy" 2000;
     cuTexRefGetAddress = "cuTexRefGetAddress" 2000;
-    cuTexRefGetMipmappedArray = "cuTexRefGetMipmappedArray" 5000;
     cuTexRefSetAddress = "cuTexRefSetAddress" 2000;
     cuTexRefSetAddress2D = "cuTexRefSetAddress2D" 2020;
-    cuTexRefSetMipmappedArray = "cuTexRefSetMipmappedArray" 5000;
     cuVDPAUCtxCreate = "cuVDPAUCtxCreate" 3010;
     cuVDPAUCtxCreate_v2 = "cuVDPAUCtxCreate" 3020;
     cuVDPAUGetDevice = "cuVDPAUGetDevice" 3010;

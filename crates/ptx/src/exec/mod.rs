@@ -21,6 +21,7 @@ mod narrow_float;
 pub mod print;
 mod routine;
 mod soft;
+mod sparse;
 mod video;
 mod warp;
 mod warpgroup;

@@ -194,8 +194,11 @@ impl Op {
             Op::Texture(fetch) => T::texels()
                 .accesses(Access::of_texels(CacheOp::NonCoherent))
                 .to(rows(fetch.results()))
-                .from(place(fetch.geometry)),
-            Op::TextureQuery(_) => T::texels().to(rows(1)).from(WIDE),
+                .from(WIDE.then(ROW, fetch.geometry.coordinates() + fetch.details())),
+            Op::TextureQuery(query) => {
+                let from = if query.is_of_level() { WIDE.then(ROW, 1) } else { WIDE };
+                T::texels().to(rows(1)).from(from)
+            }
             Op::SurfaceLoad(mode) => T::texels()
                 .accesses(Access::of_texels(CacheOp::All))
                 .to(some(mode.ty, mode.vector as usize))
