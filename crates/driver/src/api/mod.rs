@@ -21,6 +21,7 @@ mod process;
 mod reference;
 mod set;
 mod stream;
+mod tensor;
 mod texture;
 mod unsupported;
 
@@ -87,6 +88,7 @@ fn procedures() -> impl Iterator<Item = &'static Procedure> {
         reference::PROCEDURES,
         set::PROCEDURES,
         stream::PROCEDURES,
+        tensor::PROCEDURES,
         texture::PROCEDURES,
     ]
     .into_iter()

@@ -85,7 +85,7 @@ unsupported! {
     cuStreamEndCaptureToCig cuStreamGetAttribute cuStreamGetCaptureInfo_v3 cuStreamGetDevResource
     cuStreamGetGreenCtx cuStreamSetAttribute cuStreamUpdateCaptureDependencies_v2 cuStreamWaitValue32_v2
     cuStreamWaitValue64_v2 cuStreamWriteValue32_v2 cuStreamWriteValue64_v2 cuTensorMapEncodeIm2col
-    cuTensorMapEncodeIm2colWide cuTensorMapEncodeTiled cuTensorMapReplaceAddress
+    cuTensorMapEncodeIm2colWide
     cuTensorMapSetAllocationClass cuTexRefCreate cuTexRefDestroy cuTexRefGetMipmappedArray
     cuTexRefSetMipmappedArray cuThreadExchangeStreamCaptureMode cuUserObjectCreate cuUserObjectRelease
     cuUserObjectRetain cuWaitExternalSemaphoresAsync
