@@ -11,6 +11,7 @@ pub mod load;
 pub mod program;
 pub mod reference;
 pub mod simt;
+pub mod tensor;
 pub mod texture;
 
 pub use strata_warp as lanes;

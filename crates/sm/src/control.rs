@@ -81,6 +81,12 @@ impl<D: Doors> Sm<D> {
                 self.gave_to_memory = true;
                 self.warps.at_copies = self.lsu.waiting_copies();
             }
+            Op::BulkWait { pending, reads } => {
+                simt.advance();
+                self.lsu.wait_for_bulk(warp as u8, pending, reads);
+                self.gave_to_memory = true;
+                self.warps.at_copies = self.lsu.waiting_copies();
+            }
             Op::Print { format, from } => {
                 simt.advance();
                 self.print(launch, warp, instruction, lanes, (format, from));

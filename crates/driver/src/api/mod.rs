@@ -29,6 +29,7 @@ mod reference;
 mod set;
 mod stream;
 mod tables;
+mod tensor;
 mod texture;
 mod unsupported;
 mod user_object;
@@ -128,6 +129,7 @@ fn procedures() -> impl Iterator<Item = &'static Procedure> {
         reference::PROCEDURES,
         set::PROCEDURES,
         stream::PROCEDURES,
+        tensor::PROCEDURES,
         texture::PROCEDURES,
         unsupported::PROCEDURES,
     ]

@@ -256,8 +256,6 @@ unsupported! {
     cuStreamWriteValue64_v2 | cuStreamWriteValue64_v2_ptsz = "cuStreamWriteValue64" 11070;
     cuTensorMapEncodeIm2col = "cuTensorMapEncodeIm2col" 12000;
     cuTensorMapEncodeIm2colWide = "cuTensorMapEncodeIm2colWide" 12080;
-    cuTensorMapEncodeTiled = "cuTensorMapEncodeTiled" 12000;
-    cuTensorMapReplaceAddress = "cuTensorMapReplaceAddress" 12000;
     cuTensorMapSetAllocationClass = "cuTensorMapSetAllocationClass" 13050;
     cuTexRefCreate = "cuTexRefCreate" 2000;
     cuTexRefDestroy = "cuTexRefDestroy" 2000;

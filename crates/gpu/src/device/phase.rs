@@ -31,9 +31,13 @@ fn foreign(op: Op) -> Option<&'static str> {
         Op::Mma(_) | Op::LoadMatrix(_) | Op::StoreMatrix(_) | Op::TransposeMatrix | Op::DescribedRow(_) => {
             Some("warp to multiply matrices")
         }
-        Op::CopyAsync(_) | Op::CopyArrive { .. } | Op::CopyCommit | Op::CopyWait { .. } => {
-            Some("asynchronous copies")
-        }
+        Op::CopyAsync(_)
+        | Op::CopyArrive { .. }
+        | Op::CopyCommit
+        | Op::CopyWait { .. }
+        | Op::Bulk(_)
+        | Op::BulkCommit
+        | Op::BulkWait { .. } => Some("asynchronous copies"),
         Op::Mbarrier(_) => Some("shared memory for an mbarrier"),
         _ => None,
     }

@@ -16,6 +16,7 @@ mod faults;
 mod fuse;
 mod golden_cycles;
 mod hi_end;
+mod hopper;
 mod hostile_modules;
 mod keys;
 mod litmus;

@@ -121,6 +121,21 @@ fn apply_16(op: AtomicOp, ty: Ty, old: u16, operand: u16, swap: u16) -> u16 {
             let sum = bf16::from_bits(old).to_f32() + bf16::from_bits(operand).to_f32();
             if sum.is_nan() { 0x7fff } else { bf16::from_f32(sum).to_bits() }
         }
+        (AtomicOp::Min | AtomicOp::Max, Ty::F16 | Ty::Bf16) => {
+            let wide = |bits: u16| match ty {
+                Ty::F16 => f16::from_bits(bits).to_f32(),
+                _ => bf16::from_bits(bits).to_f32(),
+            };
+            // -0 is below 0 here; a number wins over what is none.
+            let keeps = match (wide(old), wide(operand)) {
+                (old, new) if old.is_nan() && new.is_nan() => return 0x7fff,
+                (_, new) if new.is_nan() => true,
+                (old, _) if old.is_nan() => false,
+                (old, new) if op == AtomicOp::Min => old.total_cmp(&new).is_le(),
+                (old, new) => old.total_cmp(&new).is_ge(),
+            };
+            if keeps { old } else { operand }
+        }
         (AtomicOp::Cas, _) if old == operand => swap,
         (AtomicOp::Cas, _) => old,
         (AtomicOp::Exch, _) => operand,

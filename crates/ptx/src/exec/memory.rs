@@ -158,6 +158,24 @@ fn of_active(row: &Row, lanes: LaneMask) -> Row {
     }))
 }
 
+/// Bits of an address in shared memory that count within a CTA. Above them stands, in addresses of a cluster's shared
+/// memory, one more than the number of the CTA.
+pub const CTA_SHARED_BITS: u32 = 23;
+
+/// An address in the shared memory of a CTA of the cluster; as it is without a number.
+#[inline]
+pub fn in_cluster(address: u32, rank: Option<u32>) -> u32 {
+    let within = address & ((1 << CTA_SHARED_BITS) - 1);
+    rank.map_or(address, |rank| (rank + 1) << CTA_SHARED_BITS | within)
+}
+
+/// The CTA of the cluster that a shared address names, if it names one, and the address there.
+#[inline]
+pub fn of_cluster(address: u64) -> (Option<u32>, u64) {
+    let within = address & ((1 << CTA_SHARED_BITS) - 1);
+    ((address as u32 >> CTA_SHARED_BITS).checked_sub(1), within)
+}
+
 /// The space a generic address points into, and the address there.
 #[inline]
 pub fn resolve(generic: u64) -> (Space, u64) {

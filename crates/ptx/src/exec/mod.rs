@@ -125,6 +125,9 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         | Op::CopyAsync(_)
         | Op::CopyArrive { .. }
         | Op::CopyCommit
+        | Op::Bulk(_)
+        | Op::BulkCommit
+        | Op::BulkWait { .. }
         | Op::CopyWait { .. }
         | Op::Mbarrier(_)
         | Op::Tile(_)

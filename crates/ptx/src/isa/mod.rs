@@ -1,6 +1,7 @@
 //! The instruction set as the machine sees it.
 
 mod asynchronous;
+mod bulk;
 mod class;
 mod instruction;
 mod matrix;
@@ -18,6 +19,7 @@ mod video;
 mod warpgroup;
 
 pub use asynchronous::*;
+pub use bulk::*;
 pub use class::*;
 pub use instruction::*;
 pub use matrix::*;

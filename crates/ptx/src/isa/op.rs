@@ -5,6 +5,7 @@
 //! unspecified on read and zero- or sign-extended (by the instruction's type) on write.
 
 use super::asynchronous::{AsyncCopy, Mbarrier};
+use super::bulk::BulkCopy;
 use super::matrix::{MatrixAccess, Mma};
 use super::memory::MemoryMode;
 use super::texture::{SurfaceMode, TextureFetch, TextureQuery};
@@ -327,6 +328,13 @@ pub enum Op {
     /// One arrival of each lane at the barrier at src0 + offset when its earlier copies are complete. `counted` says that
     /// the barrier expects it; else it expects one more from now on (`cp.async.mbarrier.arrive`).
     CopyArrive { space: Space, counted: bool },
+    /// A copy of a block or box that the warp does not wait for.
+    Bulk(BulkCopy),
+    /// The stores in bulk since the last of these become a group (`cp.async.bulk.commit_group`).
+    BulkCommit,
+    /// Waits until all but the last `pending` groups of stores in bulk are complete, or with `reads` have read shared
+    /// memory (`cp.async.bulk.wait_group`).
+    BulkWait { pending: u32, reads: bool },
     /// An operation on a barrier in shared memory.
     Mbarrier(Mbarrier),
     /// An operation of the CTA on a tile of global memory.

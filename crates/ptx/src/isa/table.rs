@@ -2,6 +2,7 @@
 //! nothing compiles.
 
 use super::asynchronous::{CopySource, MbarrierOp};
+use super::bulk::BulkWay;
 use super::class::Class;
 use super::op::{Barrier, BitUnary, Op, Part};
 use super::operands::{Width, Widths};
@@ -178,6 +179,14 @@ impl Op {
             Op::CopyArrive { space, counted: _ } => {
                 T::memory().wall().at(space).from(Widths::of(Width::address(space), 1))
             }
+            Op::Bulk(copy) => {
+                let from = match copy.way {
+                    BulkWay::Across => rows(copy.rows()),
+                    BulkWay::Load | BulkWay::Store => WIDE.then(ROW, copy.rows()),
+                };
+                T::memory().wall().at(Space::Global).from(from)
+            }
+            Op::BulkCommit => T::memory().wall(),
             Op::Mbarrier(barrier) => {
                 let operand = if matches!(barrier.op, MbarrierOp::TestState) { Rows(2) } else { ROW };
                 let to = if barrier.op.is_test() {
@@ -254,6 +263,7 @@ impl Op {
             }
             Op::WarpSync => T::control(Control).from(rows(1)),
             Op::Fence { .. } => T::control(Control).after_memory(),
+            Op::BulkWait { .. } => T::control(Control).after_memory(),
             Op::CopyWait { pending: _ } => T::control(Control).after_memory(),
             Op::Print { .. } => T::control(IntAdd),
             Op::Nanosleep => T::control(IntAdd).from(rows(1)),

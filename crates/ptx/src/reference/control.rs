@@ -50,7 +50,7 @@ impl Cta {
                 self.warps[number].stack.advance();
             }
             // Every access is complete before the next instruction, and time does not pass.
-            Op::WarpSync | Op::Fence { .. } | Op::CopyWait { .. } => {
+            Op::WarpSync | Op::Fence { .. } | Op::CopyWait { .. } | Op::BulkWait { .. } => {
                 if world.observer.is_some() {
                     self.show_order(launch, world, number, instruction, lanes);
                 }

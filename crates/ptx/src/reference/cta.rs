@@ -3,6 +3,7 @@
 use super::access;
 use super::asynchronous;
 use super::barrier::Barriers;
+use super::bulk;
 use super::fault::{FaultKind, Place, WarpPlace};
 use super::launch::Launch;
 use super::mapped;
@@ -300,9 +301,10 @@ impl Cta {
             Op::Mbarrier(barrier) => {
                 asynchronous::barrier(instruction, &mut operands, *barrier, lanes, memories)
             }
+            Op::Bulk(copy) => bulk::copy(instruction, &operands, *copy, lanes, memories),
             Op::Tile(op) => mapped::tile(*op, instruction, &operands, lanes, memories),
             // Copies are complete at once, and a hint changes no value.
-            Op::CopyCommit => {
+            Op::CopyCommit | Op::BulkCommit => {
                 if let Some(observer) = &mut memories.observer {
                     observer.orders(&by, lanes);
                 }
@@ -343,6 +345,7 @@ impl Cta {
 fn changes_memory(op: Op) -> bool {
     match op {
         Op::Store(_) | Op::StoreMatrix(_) | Op::CopyAsync(_) | Op::CopyArrive { .. } | Op::Tile(_) => true,
+        Op::Bulk(_) => true,
         Op::Mbarrier(barrier) => !barrier.op.is_test(),
         _ => false,
     }

@@ -12,6 +12,7 @@
 mod access;
 mod asynchronous;
 pub mod barrier;
+mod bulk;
 mod control;
 mod cta;
 mod fault;

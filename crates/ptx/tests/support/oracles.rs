@@ -79,6 +79,15 @@ pub const ORACLES: &[Oracle] = &[
         holds: Holds::Programs(&["src/reference/warpgroup_tests.rs"]),
     },
     Oracle {
+        name: "blocks",
+        what: "blocks and boxes walked element by element by the words of the ISA and the driver API, in programs \
+               (`crates/gpu/tests/machine/hopper`)",
+        holds: Holds::Programs(&[
+            "../gpu/tests/machine/hopper/bulk.rs",
+            "../gpu/tests/machine/hopper/product.rs",
+        ]),
+    },
+    Oracle {
         name: "texels",
         what: "a model of fetches in doubles by the CUDA guide's formulas (`crates/gpu/tests/machine/textures`)",
         holds: Holds::Programs(&[

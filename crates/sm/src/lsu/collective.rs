@@ -50,8 +50,18 @@ impl Lsu {
         {
             return self.issue_tile(&memory, operands, launch, op, now);
         }
+        if let Op::Bulk(copy) = memory.instruction.op
+            && memory.lanes != 0
+        {
+            return self.issue_bulk(&memory, operands, launch, copy, now);
+        }
         let statistics = &mut self.statistics;
         let (counter, is_empty) = match memory.instruction.op {
+            Op::Bulk(_) => (&mut statistics.copies, true),
+            Op::BulkCommit => {
+                self.bulk.commit(memory.warp);
+                (&mut statistics.copy_controls, true)
+            }
             Op::Tile(_) => (&mut statistics.copy_controls, true),
             Op::CopyCommit => {
                 self.copies.commit(memory.warp);
@@ -370,6 +380,6 @@ impl Lsu {
     /// Mask of warps that wait for their copies.
     #[inline]
     pub fn waiting_copies(&self) -> u64 {
-        self.copies.waiting()
+        self.copies.waiting() | self.bulk.waiting()
     }
 }

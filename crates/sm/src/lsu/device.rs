@@ -315,7 +315,11 @@ impl DevicePath {
                 Action::Atomic(batch)
             }
             Operation::Texture => unreachable!("the texture unit makes its own accesses"),
-            Operation::LoadMatrix(_) | Operation::Mbarrier(_) | Operation::CopyArrive | Operation::Tile => {
+            Operation::LoadMatrix(_)
+            | Operation::Mbarrier(_)
+            | Operation::CopyArrive
+            | Operation::Bulk
+            | Operation::Tile => {
                 unreachable!("these stay in shared memory")
             }
         };

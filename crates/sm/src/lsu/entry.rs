@@ -36,6 +36,8 @@ pub enum Operation {
     Mbarrier(isa::MbarrierOp),
     /// Maps or copies a tile of global memory.
     Tile,
+    /// A bulk copy: its pieces are entries of their own.
+    Bulk,
     /// Arrives on an mbarrier once the warp's earlier copies are complete (`cp.async.mbarrier.arrive`).
     CopyArrive,
 }
@@ -124,6 +126,8 @@ pub struct Entry {
     pub order: u64,
     /// For a copy or an arrival: the step it has reached.
     pub stage: Stage,
+    /// For pieces of a bulk copy: the copy's place.
+    pub parent: Place,
 }
 
 impl Entry {
@@ -154,6 +158,7 @@ impl Entry {
         group: 0,
         order: 0,
         stage: Stage::First,
+        parent: NO_PARENT,
     };
 
     /// Copies the instruction's identity (warp, pc, line) and the number of rows it writes.
@@ -247,6 +252,9 @@ impl Entry {
 
 /// Index of an instruction in a [`Table`].
 pub type Place = u16;
+
+/// What instructions of warps have instead of a parent.
+pub const NO_PARENT: Place = Place::MAX;
 
 /// Stands for an access of the lane path's own where instructions queue for a memory. No table has such a place.
 pub const OWN: Place = Place::MAX;

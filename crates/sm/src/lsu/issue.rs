@@ -92,6 +92,7 @@ impl Lsu {
             | Operation::Copy
             | Operation::Mbarrier(_)
             | Operation::CopyArrive
+            | Operation::Bulk
             | Operation::Tile => {
                 unreachable!("these have a way of their own")
             }

@@ -29,6 +29,7 @@
 mod address;
 mod atomics;
 mod behind;
+mod bulk;
 mod coalesce;
 mod collective;
 mod config;
@@ -67,11 +68,12 @@ pub use statistics::LsuStatistics;
 
 use address::Resolver;
 use behind::{BEHIND, Behind};
+use bulk::Bulk;
 use collective::Ending;
 use constants::ConstantPath;
 use copies::Copies;
 use device::{Accepted, Completed, DevicePath};
-use entry::{Entry, OWN, Operation, Place, Table};
+use entry::{Entry, NO_PARENT, OWN, Operation, Place, Table};
 use fence::Fences;
 use lanes::{Lanes, Waiter};
 use scratchpad::Scratchpad;
@@ -107,6 +109,7 @@ pub struct Lsu {
     textures: TextureUnit,
     fences: Fences,
     copies: Copies,
+    bulk: Bulk,
     resolver: Resolver,
     /// When shared memory, the requests for constants or the filtering of texels have something to do next.
     due: Cycle,
@@ -150,6 +153,7 @@ impl Lsu {
             textures: TextureUnit::new(&config.texture, instructions),
             fences: Fences::new(sm.warp_slots),
             copies: Copies::new(sm.warp_slots),
+            bulk: Bulk::new(sm.warp_slots),
             resolver: Resolver::new(sm.first_warp),
             due: Cycle::NEVER,
             done: DelayLine::growing(instructions),
@@ -221,6 +225,9 @@ impl Lsu {
             asked.constants = self.constants.next_event() <= now;
             self.begin_passes(constants, now);
             asked.wrong = self.behind.as_ref().is_some_and(|behind| behind.found_wrong());
+        }
+        if !self.bulk.is_idle() {
+            self.step_bulk(now);
         }
         let mut left = self.accesses_per_cycle;
         while left > 0 && self.device.has_offer(&self.textures, l1d, now) {
@@ -369,6 +376,9 @@ impl Lsu {
     #[inline]
     fn end(&mut self, place: Place, now: Cycle) {
         let entry = self.table.get_mut(place);
+        if entry.parent != NO_PARENT {
+            return self.end_piece(place, now);
+        }
         let mut is_ordered = true;
         if entry.operation == Operation::Load {
             words::extend(entry.ty, entry.vector, &mut entry.image);
@@ -461,7 +471,7 @@ impl Lsu {
     #[inline]
     pub fn next_event(&self, l1d: &(impl L1d + ?Sized), now: Cycle) -> Cycle {
         let access = self.device.next_event(l1d, &self.textures, now);
-        if access <= now {
+        if access <= now || !self.bulk.is_idle() && self.bulk.has_left() && self.can_accept() {
             return now;
         }
         access

@@ -159,7 +159,9 @@ impl Scratchpad {
         match entry.operation {
             Operation::Load | Operation::LoadMatrix(_) => self.load(entry),
             Operation::Store | Operation::Copy => self.store(entry),
-            Operation::Texture | Operation::Tile => unreachable!("{:?} has no passes", entry.operation),
+            Operation::Texture | Operation::Tile | Operation::Bulk => {
+                unreachable!("{:?} has no passes", entry.operation)
+            }
             Operation::Atomic { op, .. } => self.modify(op, entry),
             Operation::Mbarrier(op) => self.synchronize(op, entry),
             Operation::CopyArrive => {
@@ -349,6 +351,7 @@ impl Scratchpad {
             | Operation::Store
             | Operation::LoadMatrix(_)
             | Operation::Copy
+            | Operation::Bulk
             | Operation::Tile
             | Operation::Texture => false,
         };

@@ -21,8 +21,8 @@ const ONE: VSrc = VSrc::Const(Constant::Bits(1));
 impl<'a> Builder<'a> {
     /// `cp`.
     pub(super) fn cp(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
-        if m.contains("bulk") || m.contains("reduce") {
-            return Err(self.unsupported(i, "this copy"));
+        if m.contains("bulk") {
+            return self.bulk(i, m);
         }
         m.require(&[("async", ())])?;
         if m.flag("commit_group") {

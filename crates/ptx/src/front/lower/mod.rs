@@ -10,6 +10,7 @@ mod atomic;
 mod barrier;
 mod bits;
 mod builder;
+mod bulk;
 mod call;
 mod compare;
 mod convert;

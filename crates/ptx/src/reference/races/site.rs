@@ -57,6 +57,10 @@ impl Class {
                 op if op.is_test() => Class { strong: Some(Scope::Cta), acquires: true, ..weak },
                 _ => Class { strong: Some(Scope::Cta), releases: true, ..weak },
             },
+            // The barrier that counts the bytes.
+            Op::Bulk(copy) if kind == AccessKind::Atomic && copy.reduce.is_none() => {
+                Class { strong: Some(Scope::Cta), releases: true, ..weak }
+            }
             Op::CopyArrive { .. } => Class { strong: Some(Scope::Cta), releases: true, ..weak },
             _ => weak,
         }

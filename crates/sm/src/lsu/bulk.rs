@@ -1,0 +1,597 @@
+//! Bulk copies (`cp.async.bulk`): an engine moves blocks between global and shared memory, 32 pieces at a time.
+//!
+//! A copy holds its place in the table until its bytes are where they belong and its barrier has counted them; so its CTA
+//! stays until then. Each cycle, if the unit could accept an instruction, the oldest copy with something left sends up to 32
+//! pieces of up to 16 bytes each. They take the two steps of an asynchronous copy: one in the memory that they come from, one in
+//! the memory that they go to, each like an instruction of the warp, past the L1D. ASSUMED: no published figure tells how the
+//! engine of a GPU takes its turns; so many bytes a cycle are more than any path behind it takes.
+//!
+//! | event                                | what follows                                              |
+//! |--------------------------------------|-----------------------------------------------------------|
+//! | pieces have been read                | they line up for the other memory                         |
+//! | all pieces have been written         | the barrier lines up for shared memory                    |
+//! | the barrier has counted              | the copy is performed                                     |
+//! | wait for all but n groups            | the warp is in [`Bulk::waiting`] while an older one is under way |
+
+use strata_engine::Cycle;
+use strata_memory::doors::{LaneAction, Policy};
+use strata_ptx::exec::{Operands, memory};
+use strata_ptx::isa::{AtomicOp, BulkCopy, BulkWay, MbarrierOp, Ty};
+use strata_ptx::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
+use strata_ptx::tensor::{MAP_BYTES, Piece, TensorMap, linear, tile, uniform};
+
+use super::Lsu;
+use super::address::fault;
+use super::atomics;
+use super::coalesce::{self, Shape};
+use super::entry::{Operation, Place, Stage};
+use super::instruction::MemoryInstruction;
+use crate::launch::{Fault, FaultKind, Launch};
+
+/// Addresses and sizes of plain copies are multiples of this.
+const UNIT: u64 = 16;
+
+/// Shared addresses of boxes are multiples of this.
+const BOX_UNIT: u32 = 128;
+
+/// Neighbouring bytes and where they go.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    piece: Piece,
+    /// Index of the block that they are of.
+    block: u16,
+}
+
+/// What one lane copies.
+#[derive(Clone, Debug)]
+struct Block {
+    /// Bytes of a piece.
+    width: u32,
+    /// Bytes that the barriers count.
+    bytes: u32,
+    /// What elements outside of the tensor read as, repeated to 8 bytes.
+    outside: u64,
+    reduce: Option<(AtomicOp, Ty)>,
+    /// For each CTA that the bytes go to: what is added to the pieces' shared addresses.
+    targets: Vec<u32>,
+    /// The barrier in each of these, as a byte of the scratchpad.
+    barriers: Vec<u32>,
+}
+
+/// A copy instruction under way.
+#[derive(Clone, Debug)]
+struct Job {
+    /// Its place in the table.
+    place: Place,
+    warp: u8,
+    way: BulkWay,
+    blocks: Vec<Block>,
+    moves: Vec<Move>,
+    /// Moves that have been sent.
+    sent: usize,
+    /// Barriers that have been sent, over all blocks.
+    told: usize,
+    /// Steps that have not read yet, and those that are under way.
+    reading: u32,
+    open: u32,
+    group: u64,
+}
+
+impl Job {
+    fn barriers(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.blocks.iter().flat_map(|block| block.barriers.iter().map(|barrier| (*barrier, block.bytes)))
+    }
+
+    /// Whether something can be sent.
+    fn has_left(&self) -> bool {
+        self.sent < self.moves.len() || self.open == 0 && self.told < self.barriers().count()
+    }
+
+    fn is_performed(&self) -> bool {
+        self.sent == self.moves.len() && self.open == 0 && self.told == self.barriers().count()
+    }
+
+    fn has_read(&self) -> bool {
+        self.sent == self.moves.len() && self.reading == 0
+    }
+}
+
+/// Groups of a warp's stores, and how it waits for them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Groups {
+    closed: u64,
+    pending: u32,
+    reads: bool,
+}
+
+/// The bulk copies of all warps of an SM, oldest first. Bit n of every mask is warp slot n.
+#[derive(Clone, Debug)]
+pub struct Bulk {
+    jobs: Vec<Job>,
+    groups: Vec<Groups>,
+    waiting: u64,
+}
+
+impl Bulk {
+    /// No copies, for `warps` warp slots.
+    pub fn new(warps: usize) -> Bulk {
+        Bulk { jobs: Vec::new(), groups: vec![Groups::default(); warps], waiting: 0 }
+    }
+
+    /// Whether no copy is under way.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// Whether a copy can send something when there is room for it.
+    pub fn has_left(&self) -> bool {
+        self.jobs.iter().any(Job::has_left)
+    }
+
+    /// Mask of warps that wait for their copies.
+    #[inline]
+    pub fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    /// Closes the warp's open group and opens the next.
+    pub fn commit(&mut self, warp: u8) {
+        self.groups[usize::from(warp)].closed += 1;
+    }
+
+    fn wait(&mut self, warp: u8, pending: u32, reads: bool) {
+        let groups = &mut self.groups[usize::from(warp)];
+        (groups.pending, groups.reads) = (pending, reads);
+        self.waiting |= 1 << warp;
+        self.look_again(warp);
+    }
+
+    /// Lets the warp go on if nothing that it waits for is left.
+    fn look_again(&mut self, warp: u8) {
+        let Groups { closed, pending, reads } = self.groups[usize::from(warp)];
+        let holds = |job: &&Job| {
+            job.warp == warp
+                && job.way == BulkWay::Store
+                && job.group.saturating_add(pending.into()) < closed
+                && !(reads && job.has_read())
+        };
+        if !self.jobs.iter().any(|job| holds(&job)) {
+            self.waiting &= !(1 << warp);
+        }
+    }
+}
+
+impl Lsu {
+    /// Accepts a bulk copy; at least one lane is active.
+    ///
+    /// # Errors
+    /// Returns the fault of the first lane whose block lies out of bounds, is misaligned or is not described by a map.
+    pub(super) fn issue_bulk<O: Operands>(
+        &mut self,
+        memory: &MemoryInstruction<'_>,
+        operands: &O,
+        launch: &Launch,
+        copy: BulkCopy,
+        now: Cycle,
+    ) -> Result<(), Fault> {
+        let mut blocks = Vec::new();
+        let mut moves = Vec::new();
+        for lane in lanes_of(memory.lanes) {
+            let (block, pieces) = self
+                .block(memory, operands, launch, copy, lane)
+                .map_err(|kind| fault(memory, launch, lane, kind))?;
+            let number = blocks.len() as u16;
+            moves.extend(pieces.into_iter().map(|piece| Move { piece, block: number }));
+            blocks.push(block);
+        }
+        let entry = self.table.vacant();
+        entry.operation = Operation::Bulk;
+        (entry.ty, entry.vector, entry.width) = (Ty::U32, 0, 0);
+        entry.begin(memory);
+        (entry.lanes, entry.issued, entry.open) = (memory.lanes, now, 0);
+        (entry.global, entry.local, entry.local_left, entry.shared, entry.constant) = (0, 0, 0, 0, 0);
+        let place = self.table.claim();
+        let is_split = copy.way != BulkWay::Across;
+        self.statistics.instructions += 1;
+        self.statistics.copies += 1;
+        self.statistics.shared_instructions += 1;
+        self.statistics.global_instructions += u64::from(is_split);
+        self.statistics.split_instructions += u64::from(is_split);
+        let group = self.bulk.groups[usize::from(memory.warp)].closed;
+        self.bulk.jobs.push(Job {
+            place,
+            warp: memory.warp,
+            way: copy.way,
+            blocks,
+            moves,
+            sent: 0,
+            told: 0,
+            reading: 0,
+            open: 0,
+            group,
+        });
+        self.end_bulk_of(place, now);
+        Ok(())
+    }
+
+    /// The block of a lane, with its bounds checked: its pieces have shared addresses within the CTA.
+    fn block<O: Operands>(
+        &mut self,
+        memory: &MemoryInstruction<'_>,
+        operands: &O,
+        launch: &Launch,
+        copy: BulkCopy,
+        lane: usize,
+    ) -> Result<(Block, Vec<Piece>), FaultKind> {
+        let row = |slot: usize| operands.source(slot, 0).0[lane];
+        let across = copy.way == BulkWay::Across;
+        let outer = if across {
+            u64::from(row(1))
+        } else {
+            let base = u64::from(operands.source(0, 1).0[lane]) << 32 | u64::from(row(0));
+            base.wrapping_add_signed(memory.instruction.offset)
+        };
+        let inner = if across { row(0) } else { row(1) };
+        let limit = launch.shared_per_cta();
+        let (rank, start) = memory::of_cluster(inner.into());
+        let start = start as u32;
+        let first_operand = copy.size_slot();
+        let (bytes, outside, reduce, pieces) = if copy.dimensions == 0 {
+            let bytes = row(first_operand);
+            for address in [outer, start.into(), bytes.into()] {
+                if !address.is_multiple_of(UNIT) {
+                    return Err(FaultKind::Misaligned { address, bytes: UNIT as u32 });
+                }
+            }
+            if start.saturating_add(bytes) > limit {
+                return Err(FaultKind::OutOfBounds { address: inner.into(), bytes, space: "shared" });
+            }
+            (bytes, 0, copy.reduce, linear(outer, start, bytes).collect())
+        } else {
+            let map = map_at(outer, launch)?;
+            if map.rank != u32::from(copy.dimensions) {
+                let (has, wanted) = (map.rank, copy.dimensions);
+                let what = format!("the tensor map has {has} dimensions, the instruction {wanted}");
+                return Err(FaultKind::Mapping { what });
+            }
+            if !start.is_multiple_of(BOX_UNIT) {
+                return Err(FaultKind::Misaligned { address: inner.into(), bytes: BOX_UNIT });
+            }
+            let bytes = map.box_bytes();
+            if start.saturating_add(bytes) > limit {
+                return Err(FaultKind::OutOfBounds { address: inner.into(), bytes, space: "shared" });
+            }
+            let mut coordinates = [0; 5];
+            for (n, coordinate) in coordinates.iter_mut().enumerate().take(copy.dimensions.into()) {
+                *coordinate = row(first_operand + n) as i32;
+            }
+            let reduce = match copy.reduce {
+                None => None,
+                Some((op, _)) => {
+                    let ty = map.reduced_as(op).map_err(|error| FaultKind::Mapping { what: error.0 })?;
+                    Some((op, ty))
+                }
+            };
+            let element = 8 * map.element.bytes();
+            let repeated = (0..64).step_by(element as usize).fold(0, |all, at| all | map.outside() << at);
+            (bytes, repeated, reduce, tile(&map, coordinates, start))
+        };
+        if let Some((op, ty)) = reduce
+            && atomics::at_the_line(op, ty).is_none()
+        {
+            return Err(FaultKind::Unsupported { what: "a reduction of this type" });
+        }
+        let (mut width, mut pieces) = uniform(pieces);
+        if let Some((_, ty)) = reduce {
+            // One element a lane.
+            let size = ty.bytes() as u32;
+            let cut = |piece: Piece| {
+                (0..piece.bytes).step_by(size as usize).map(move |at| Piece {
+                    global: piece.global.map(|address| address + u64::from(at)),
+                    shared: piece.shared + at,
+                    bytes: size,
+                })
+            };
+            pieces = pieces.into_iter().flat_map(cut).collect();
+            width = size;
+        }
+        if copy.way == BulkWay::Store {
+            // What lies outside of the tensor stays.
+            pieces.retain(|piece| piece.global.is_some());
+        }
+        for piece in &pieces {
+            let Some(address) = piece.global else { continue };
+            let end = address.saturating_add(piece.bytes.into());
+            if across {
+                if end > limit.into() {
+                    return Err(FaultKind::OutOfBounds { address, bytes: piece.bytes, space: "shared" });
+                }
+            } else if !self.resolver.is_allocated(launch, memory.pc, address, end) {
+                return Err(FaultKind::OutOfBounds { address, bytes: piece.bytes, space: "global" });
+            }
+        }
+        if across {
+            // From here on, where the bytes come from is a byte of the scratchpad, too.
+            for piece in &mut pieces {
+                piece.global = piece.global.map(|address| address + u64::from(memory.shared_base));
+            }
+        }
+        let ranks = if copy.multicast {
+            let mask = row(first_operand + usize::from(copy.dimensions.max(1))) & 0xffff;
+            lanes_of(mask).map(|rank| Some(rank as u32)).collect()
+        } else {
+            vec![rank]
+        };
+        let mut targets = Vec::new();
+        for rank in ranks {
+            targets.push(self.base_of(memory, rank, inner)?);
+        }
+        let mut barriers = Vec::new();
+        if copy.way != BulkWay::Store {
+            let barrier = row(2);
+            let (rank, at) = memory::of_cluster(barrier.into());
+            if !at.is_multiple_of(8) {
+                return Err(FaultKind::Misaligned { address: barrier.into(), bytes: 8 });
+            }
+            if at + 8 > u64::from(limit) {
+                return Err(FaultKind::OutOfBounds { address: barrier.into(), bytes: 8, space: "shared" });
+            }
+            if copy.multicast {
+                barriers.extend(targets.iter().map(|base| base + at as u32));
+            } else {
+                barriers.push(self.base_of(memory, rank, barrier)? + at as u32);
+            }
+        }
+        Ok((Block { width, bytes, outside, reduce, targets, barriers }, pieces))
+    }
+
+    /// Where the shared memory of a CTA of the cluster begins in the scratchpad.
+    fn base_of(
+        &self,
+        memory: &MemoryInstruction<'_>,
+        rank: Option<u32>,
+        address: u32,
+    ) -> Result<u32, FaultKind> {
+        match rank {
+            None | Some(0) => Ok(memory.shared_base),
+            Some(_) => {
+                Err(FaultKind::OutOfBounds { address: address.into(), bytes: 1, space: "shared::cluster" })
+            }
+        }
+    }
+
+    /// Sends the next pieces of the oldest copy that has some left, if there is room.
+    #[inline(never)]
+    pub(super) fn step_bulk(&mut self, now: Cycle) {
+        if !self.can_accept() {
+            return;
+        }
+        let Some(index) = self.bulk.jobs.iter().position(Job::has_left) else { return };
+        let mut job = std::mem::replace(&mut self.bulk.jobs[index], Job::EMPTY);
+        if job.sent < job.moves.len() {
+            self.send_pieces(&mut job, now);
+        } else {
+            self.send_count(&mut job, now);
+        }
+        self.bulk.jobs[index] = job;
+    }
+
+    fn send_pieces(&mut self, job: &mut Job, now: Cycle) {
+        let left = &job.moves[job.sent..];
+        let number = left[0].block;
+        let many = left.iter().take(WARP_LANES).take_while(|piece| piece.block == number).count();
+        let block = &job.blocks[usize::from(number)];
+        let pieces = &left[..many];
+        let parent = self.table.get(job.place);
+        let (pc, line, cta) = (parent.pc, parent.line, parent.cta);
+        let entry = self.table.vacant();
+        (entry.pc, entry.line, entry.cta, entry.warp) = (pc, line, cta, job.warp);
+        (entry.parent, entry.result_rows, entry.issued) = (job.place, 0, now);
+        (entry.ty, entry.vector, entry.width) = (Ty::U32, 1, block.width as u8);
+        (entry.group, entry.order, entry.stage) = (number.into(), job.sent as u64, Stage::First);
+        (entry.policy, entry.lane_action) = (Policy::Bypass, LaneAction::Pass);
+        (entry.local, entry.local_left, entry.local_word, entry.constant) = (0, 0, 0, 0);
+        entry.operation = Operation::Load;
+        entry.lanes = LaneMask::MAX >> (WARP_LANES - many);
+        entry.open = 1;
+        let mut readers: LaneMask = 0;
+        let of_source = |piece: &Move| match job.way {
+            BulkWay::Store => Some(u64::from(block.targets[0] + piece.piece.shared)),
+            BulkWay::Load | BulkWay::Across => piece.piece.global,
+        };
+        for (lane, piece) in pieces.iter().enumerate() {
+            match of_source(piece) {
+                Some(address) => {
+                    entry.addresses[lane] = address;
+                    readers |= 1 << lane;
+                }
+                None => {
+                    for (n, row) in entry.image.words[..4].iter_mut().enumerate() {
+                        row.0[lane] = (block.outside >> (32 * (n % 2))) as u32;
+                    }
+                }
+            }
+        }
+        job.sent += many;
+        job.open += 1;
+        job.reading += 1;
+        repeat_active(&mut entry.addresses, readers);
+        // A pattern speaks of all lanes: those outside of the tensor must keep what they have.
+        entry.shape = match readers {
+            readers if readers == entry.lanes => {
+                coalesce::shape(&entry.addresses, readers, entry.width.into())
+            }
+            _ => Shape::Any,
+        };
+        let is_device = job.way == BulkWay::Load;
+        (entry.global, entry.shared) = if is_device { (readers, 0) } else { (0, readers) };
+        let place = self.table.claim();
+        let ready = now + self.address_latency;
+        if readers == 0 {
+            job.reading -= 1;
+            self.put_pieces(job, place, now);
+            return;
+        }
+        self.front += 1;
+        if is_device {
+            self.enter_device(place, ready);
+        } else {
+            self.enter_shared(place, ready);
+        }
+    }
+
+    /// Queues pieces that have been read for the memory that they go to.
+    fn put_pieces(&mut self, job: &Job, place: Place, now: Cycle) {
+        let entry = self.table.get_mut(place);
+        let block = &job.blocks[entry.group as usize];
+        let first = entry.order as usize;
+        let target = usize::from(entry.local_word);
+        entry.stage = Stage::Last;
+        entry.open = 1;
+        entry.operation = match block.reduce {
+            Some((op, ty)) => {
+                entry.ty = ty;
+                Operation::Atomic { op, returns: true }
+            }
+            None => Operation::Store,
+        };
+        for lane in lanes_of(entry.lanes) {
+            let piece = job.moves[first + lane].piece;
+            entry.addresses[lane] = match job.way {
+                BulkWay::Store => piece.global.unwrap_or_default(),
+                BulkWay::Load | BulkWay::Across => u64::from(block.targets[target] + piece.shared),
+            };
+        }
+        repeat_active(&mut entry.addresses, entry.lanes);
+        entry.shape = coalesce::shape(&entry.addresses, entry.lanes, entry.width.into());
+        let is_device = job.way == BulkWay::Store;
+        (entry.global, entry.shared) = if is_device { (entry.lanes, 0) } else { (0, entry.lanes) };
+        self.front += 1;
+        let ready = now + self.address_latency;
+        if is_device {
+            self.enter_device(place, ready);
+        } else {
+            self.enter_shared(place, ready);
+        }
+    }
+
+    /// Queues the next barrier that a copy tells of its bytes.
+    fn send_count(&mut self, job: &mut Job, now: Cycle) {
+        let Some((barrier, bytes)) = job.barriers().nth(job.told) else { return };
+        job.told += 1;
+        job.open += 1;
+        let parent = self.table.get(job.place);
+        let (pc, line, cta) = (parent.pc, parent.line, parent.cta);
+        let entry = self.table.vacant();
+        (entry.pc, entry.line, entry.cta, entry.warp) = (pc, line, cta, job.warp);
+        (entry.parent, entry.result_rows, entry.issued) = (job.place, 0, now);
+        entry.operation = Operation::Mbarrier(MbarrierOp::Complete);
+        (entry.ty, entry.vector, entry.width) = (Ty::B64, 1, 8);
+        (entry.policy, entry.lane_action) = (Policy::Cached, LaneAction::Pass);
+        (entry.lanes, entry.shared, entry.open, entry.stage) = (1, 1, 1, Stage::Last);
+        (entry.global, entry.local, entry.local_left, entry.local_word, entry.constant) = (0, 0, 0, 0, 0);
+        entry.addresses = [barrier.into(); WARP_LANES];
+        entry.shape = Shape::Uniform;
+        (entry.image.words[0], entry.image.words[1]) = (Row::splat(bytes), Row::ZERO);
+        let place = self.table.claim();
+        self.front += 1;
+        self.enter_shared(place, now + self.address_latency);
+    }
+
+    /// Handles the completion of a step of a bulk copy's pieces or barrier.
+    #[inline(never)]
+    pub(super) fn end_piece(&mut self, place: Place, now: Cycle) {
+        let entry = self.table.get_mut(place);
+        let parent = entry.parent;
+        let index = self.bulk.jobs.iter().position(|job| job.place == parent);
+        let index = index.expect("a copy outlives its pieces");
+        let mut job = std::mem::replace(&mut self.bulk.jobs[index], Job::EMPTY);
+        let entry = self.table.get_mut(place);
+        let is_count = matches!(entry.operation, Operation::Mbarrier(_));
+        let goes_on = if is_count {
+            false
+        } else if entry.stage == Stage::First {
+            job.reading -= 1;
+            true
+        } else {
+            // The same bytes go to the next CTA.
+            entry.local_word += 1;
+            usize::from(entry.local_word) < job.blocks[entry.group as usize].targets.len()
+        };
+        if goes_on {
+            self.put_pieces(&job, place, now);
+        } else {
+            job.open -= 1;
+            self.table.get_mut(place).parent = super::entry::NO_PARENT;
+            self.table.release(place);
+        }
+        let (place, warp) = (job.place, job.warp);
+        self.bulk.jobs[index] = job;
+        self.bulk.look_again(warp);
+        self.end_bulk_of(place, now);
+    }
+
+    /// Completes a bulk copy when nothing of it is left.
+    fn end_bulk_of(&mut self, place: Place, now: Cycle) {
+        let Some(index) = self.bulk.jobs.iter().position(|job| job.place == place) else { return };
+        if !self.bulk.jobs[index].is_performed() {
+            return;
+        }
+        let job = self.bulk.jobs.remove(index);
+        self.bulk.look_again(job.warp);
+        self.statistics.finished += 1;
+        self.statistics.latency_cycles += now.since(self.table.get(place).issued);
+        self.done
+            .push(now + self.writeback_latency, place)
+            .expect("there is room for every instruction in flight");
+    }
+
+    /// Makes the warp wait for its bulk stores: until at most `pending` groups have something left to do, or with `reads`
+    /// something left to read.
+    pub fn wait_for_bulk(&mut self, warp: u8, pending: u32, reads: bool) {
+        self.bulk.wait(warp, pending, reads);
+    }
+}
+
+impl Job {
+    /// Stands in for a copy while it is worked on.
+    const EMPTY: Job = Job {
+        place: Place::MAX,
+        warp: 0,
+        way: BulkWay::Load,
+        blocks: Vec::new(),
+        moves: Vec::new(),
+        sent: 0,
+        told: 0,
+        reading: 0,
+        open: 0,
+        group: 0,
+    };
+}
+
+/// Gives inactive lanes the address of an active one.
+fn repeat_active(addresses: &mut [u64; WARP_LANES], lanes: LaneMask) {
+    if lanes == 0 {
+        return;
+    }
+    let active = addresses[lanes.trailing_zeros() as usize];
+    for (lane, address) in addresses.iter_mut().enumerate() {
+        if lanes >> lane & 1 == 0 {
+            *address = active;
+        }
+    }
+}
+
+/// The tensor map at a generic address. It comes with the launch, in the kernel's parameters.
+fn map_at(address: u64, launch: &Launch) -> Result<TensorMap, FaultKind> {
+    let (space, at) = memory::resolve(address);
+    if space != strata_ptx::isa::Space::Param {
+        return Err(FaultKind::Unsupported { what: "a tensor map outside of the kernel's parameters" });
+    }
+    let bytes = usize::try_from(at).ok().and_then(|at| launch.params.get(at..at + MAP_BYTES));
+    let bytes: Option<&[u8; MAP_BYTES]> = bytes.and_then(|bytes| bytes.first_chunk());
+    let space = "parameter";
+    let bytes = bytes.ok_or(FaultKind::OutOfBounds { address, bytes: MAP_BYTES as u32, space })?;
+    TensorMap::decode(bytes).map_err(|error| FaultKind::Mapping { what: error.0 })
+}
