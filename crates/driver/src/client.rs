@@ -4,9 +4,8 @@
 pub use strata_abi::PAGE;
 use strata_abi::{Plain, Refusal};
 
-use crate::objects::Context;
-use crate::status::{Answer, Status};
 use crate::table::Handle;
+use crate::status::{Answer, Status};
 
 impl Refusal for Status {
     const INVALID_VALUE: Status = Status::InvalidValue;
@@ -81,15 +80,15 @@ impl StreamCallback {
     }
 }
 
-/// A client's function that takes leave of a value kept with a context: called with context, key and value.
+/// A client's function that takes leave of a value kept with a context: called with the context's handle, key and value.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
-pub struct Farewell(Option<unsafe extern "C" fn(Handle<Context>, Bytes, Bytes)>);
+pub struct Farewell(Option<unsafe extern "C" fn(u64, Bytes, Bytes)>);
 
 impl Farewell {
     /// Calls the function, if there is one. The caller must not hold a lock of the driver, because the function may call
     /// the driver.
-    pub fn call(self, context: Handle<Context>, key: Bytes, value: Bytes) {
+    pub fn call(self, context: u64, key: Bytes, value: Bytes) {
         if let Some(function) = self.0 {
             // SAFETY: not null, so a function of this type (see `strata_abi`).
             unsafe { function(context, key, value) };

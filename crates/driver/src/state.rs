@@ -160,7 +160,7 @@ pub fn with<R>(body: impl FnOnce(&mut State) -> Answer<R>) -> Answer<R> {
     let farewells = std::mem::take(&mut state.farewells);
     drop(locked);
     for (context, key, kept) in farewells {
-        kept.farewell.call(context, Bytes::at(key), Bytes::at(kept.value));
+        kept.farewell.call(context.bits(), Bytes::at(key), Bytes::at(kept.value));
     }
     result
 }
