@@ -29,7 +29,32 @@ unsafe impl<T> Plain for Handle<T> {}
 #[derive(Clone, Copy)]
 pub struct HostFunction(Option<unsafe extern "C" fn(Bytes)>);
 
+impl std::fmt::Debug for HostFunction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:#x}", self.address())
+    }
+}
+
 impl HostFunction {
+    /// The function at an address, from a client's structure.
+    pub fn at(address: u64) -> HostFunction {
+        let pointer = Bytes::at(address).pointer();
+        // SAFETY: null or the address of a function, which is what the client's structure holds; both are values of this type.
+        HostFunction(unsafe {
+            std::mem::transmute::<*mut libc::c_void, Option<unsafe extern "C" fn(Bytes)>>(pointer)
+        })
+    }
+
+    /// Address of the function; 0 if there is none.
+    pub fn address(self) -> u64 {
+        self.0.map_or(0, |function| function as *const () as usize as u64)
+    }
+
+    /// Whether there is no function.
+    pub fn is_null(self) -> bool {
+        self.0.is_none()
+    }
+
     /// Calls the function. The caller must not hold a lock of the driver, because the function may call the
     /// driver.
     pub fn call(self, data: Bytes) -> Answer {

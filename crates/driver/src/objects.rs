@@ -7,10 +7,15 @@ use strata_gpu::device::{Entry, ModuleId};
 use strata_ptx::texture::{self, Format};
 
 use crate::client::Farewell;
+use crate::graph::capture::Dependencies;
+use crate::graph::executable::Executable;
+use crate::graph::user::UserObject;
+use crate::graph::{Graph, Node};
 use crate::image::Image;
 use crate::jit::Jit;
 use crate::status::Status;
 use crate::table::{Handle, Object};
+use crate::work::Attributes;
 
 /// A context, which owns memory, modules, streams and events.
 #[derive(Debug, Default)]
@@ -151,6 +156,8 @@ pub struct Stream {
     pub priority: i32,
     /// Unique number of the stream.
     pub number: u64,
+    /// Attributes that the client set.
+    pub attributes: Attributes,
 }
 
 /// An event, which records simulated time.
@@ -162,6 +169,8 @@ pub struct Event {
     pub timed: bool,
     /// Core cycle at which it was recorded.
     pub recorded: Option<u64>,
+    /// Number of the capture in which it was recorded last, and the nodes that it stands for.
+    pub captured: Option<(u64, Dependencies)>,
 }
 
 /// A memory pool. Its allocations come from the one heap.
@@ -276,6 +285,10 @@ objects! {
     Array 0x74 InvalidHandle;
     TextureReference 0x75 InvalidHandle;
     SurfaceReference 0x76 InvalidHandle;
+    Graph 0x77 InvalidValue;
+    Node 0x78 InvalidValue;
+    Executable 0x79 InvalidValue;
+    UserObject 0x7a InvalidValue;
 }
 
 /// State of the device's primary context.

@@ -11,6 +11,11 @@ use crate::buffer::Allocation;
 use crate::client::Bytes;
 use crate::current;
 use crate::engine::Engine;
+use crate::graph::capture::Capture;
+use crate::graph::executable::Executable;
+use crate::graph::lent::Lent;
+use crate::graph::user::UserObject;
+use crate::graph::{Graph, Node};
 use crate::log::{self, Level};
 use crate::objects::{
     Array, Context, Event, Function, Kept, Kernel, Library, Link, Module, Pool, Primary, Stream,
@@ -22,6 +27,7 @@ use crate::status::{Answer, Status};
 use crate::stop;
 use crate::table::{Handle, Table};
 use crate::timeline::Timeline;
+use crate::work::Attributes;
 
 /// The state of the driver.
 pub struct State {
@@ -53,8 +59,22 @@ pub struct State {
     pub links: Table<Link>,
     /// Streams created by clients.
     pub streams: Table<Stream>,
+    /// Attributes that clients set for default streams.
+    pub default_attributes: BTreeMap<Handle<Stream>, Attributes>,
     /// Events created by clients.
     pub events: Table<Event>,
+    /// Graphs, those within nodes and executable graphs included.
+    pub graphs: Table<Graph>,
+    /// The nodes of all graphs.
+    pub nodes: Table<Node>,
+    /// Executable graphs.
+    pub executables: Table<Executable>,
+    /// Clients' objects that graphs refer to.
+    pub user_objects: Table<UserObject>,
+    /// Memory that nodes allocate, by address.
+    pub lent: BTreeMap<u64, Lent>,
+    /// Captures in progress, by number.
+    pub captures: BTreeMap<u64, Capture>,
     /// Memory pools, the default one included.
     pub pools: Table<Pool>,
     /// Arrays for textures and surfaces.
@@ -174,7 +194,14 @@ impl State {
             kernels: Table::default(),
             links: Table::default(),
             streams: Table::default(),
+            default_attributes: BTreeMap::new(),
             events: Table::default(),
+            graphs: Table::default(),
+            nodes: Table::default(),
+            executables: Table::default(),
+            user_objects: Table::default(),
+            lent: BTreeMap::new(),
+            captures: BTreeMap::new(),
             pools: Table::default(),
             arrays: Table::default(),
             texture_references: Table::default(),

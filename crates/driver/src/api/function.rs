@@ -240,7 +240,7 @@ api! {
     }
 
     /// Writes a function's number of parameters.
-    cuFuncGetParamCount = "cuFuncGetParamCount" 13000 (function: Handle<Function>, count: Out<usize>) {
+    cuFuncGetParamCount = "cuFuncGetParamCount" 13020 (function: Handle<Function>, count: Out<usize>) {
         state::with_current(|state, context| {
             let place = count.place()?;
             let function = resolve(state, context, function)?;
@@ -250,7 +250,7 @@ api! {
     }
 
     /// Writes a kernel's number of parameters.
-    cuKernelGetParamCount = "cuKernelGetParamCount" 13000 (kernel: Handle<Kernel>, count: Out<usize>) {
+    cuKernelGetParamCount = "cuKernelGetParamCount" 13020 (kernel: Handle<Kernel>, count: Out<usize>) {
         state::with_current(|state, context| {
             let place = count.place()?;
             let function = library::function(state, kernel, context)?;

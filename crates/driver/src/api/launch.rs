@@ -1,7 +1,5 @@
 //! Kernel launches. A launch is complete when its call returns.
 
-use std::io::Write;
-
 use strata_gpu::device::Entry;
 use strata_workloads::Shape;
 
@@ -14,6 +12,7 @@ use crate::objects::{Function, Stream};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
+use crate::work::{self, Attributes, Launch, Work};
 
 /// Keys of the list that passes all arguments in one buffer; the list ends with `END`.
 mod extra {
@@ -24,8 +23,11 @@ mod extra {
 
 /// Launch attributes that change the meaning of a launch.
 mod attribute {
+    pub const IGNORE: u32 = 0;
     pub const COOPERATIVE: u32 = 2;
     pub const CLUSTER: u32 = 4;
+    /// One more than the last number (13.5).
+    pub const LAST: u32 = 19;
     /// Size of an attribute in bytes: number, padding, 64 bytes of value.
     pub const BYTES: usize = 72;
     /// Maximum number of attributes accepted; the driver API defines fewer kinds.
@@ -34,14 +36,16 @@ mod attribute {
 
 /// Arguments as a client passes them: a pointer to each, or one buffer.
 #[derive(Clone, Copy)]
-struct Arguments {
-    each: In<Bytes>,
-    extra: In<u64>,
+pub struct Arguments {
+    /// A pointer to each argument.
+    pub each: In<Bytes>,
+    /// The list that names one buffer.
+    pub extra: In<u64>,
 }
 
 impl Arguments {
     /// Builds a kernel's parameter block.
-    fn block(self, entry: &Entry) -> Answer<Vec<u8>> {
+    pub fn block(self, entry: &Entry) -> Answer<Vec<u8>> {
         let kernel = &entry.kernel;
         let mut block = vec![0; kernel.param_bytes as usize];
         if kernel.params.is_empty() {
@@ -91,29 +95,26 @@ pub fn packed(entry: &Entry, given: &[u8]) -> Answer<Vec<u8>> {
     Ok(block)
 }
 
-/// Runs a kernel to completion, with the shape and parameter block that `how` returns.
+/// Launches a kernel in a stream, with the shape and parameter block that `how` returns.
 pub fn launch(
     function: Handle<Function>,
     on: Handle<Stream>,
+    attributes: Attributes,
     how: impl FnOnce(&State, Handle<Function>, &Entry) -> Answer<(Shape, Vec<u8>)>,
 ) -> Answer {
-    let printed = state::with_current(|state, context| {
-        check_stream(state, on)?;
+    work::submit(on, |state, context| {
         let function = function::resolve(state, context, function)?;
         let entry = state.entry(function)?;
         let (shape, block) = how(state, function, &entry)?;
-        state.has_run(&entry, function)?;
-        run(state, &entry, shape, &block)
-    })?;
-    if !printed.is_empty() {
-        // Ignore write errors: nobody is listening.
-        let mut out = std::io::stdout().lock();
-        let _ = out.write_all(printed.as_bytes()).and_then(|()| out.flush());
-    }
-    Ok(())
+        Ok(Work::Kernel(Launch { function, shape, block, attributes }))
+    })
 }
 
-fn run(state: &mut State, entry: &Entry, shape: Shape, block: &[u8]) -> Answer<String> {
+/// Runs a kernel to completion; returns what it printed.
+pub fn run(state: &mut State, launch: &Launch) -> Answer<String> {
+    let Launch { function, shape, block, .. } = launch;
+    let entry = &state.entry(*function)?;
+    state.has_run(entry, *function)?;
     let threads = shape.block.iter().try_fold(1_u32, |all, side| all.checked_mul(*side));
     let shared = entry.kernel.shared_bytes.saturating_add(shape.dynamic_shared);
     let machine = &state.settings.machine;
@@ -123,12 +124,46 @@ fn run(state: &mut State, entry: &Entry, shape: Shape, block: &[u8]) -> Answer<S
         return Err(Status::LaunchOutOfResources);
     }
     state.mirror_to_device()?;
-    let launched = state.execute(entry, shape, block)?;
+    let launched = state.execute(entry, *shape, block)?;
     state.mirror_to_host()?;
     Ok(match launched {
         Launched::Timed(result) => result.printed.concat(),
         Launched::Functional(summary) => summary.printed,
     })
+}
+
+/// Reads a list of launch attributes: 72 bytes each, a number, padding, and 64 bytes of value. Clusters are refused.
+fn attributes(list: Bytes, count: u32) -> Answer<Attributes> {
+    if count > attribute::MOST {
+        return Err(Status::InvalidValue);
+    }
+    let mut found = Attributes::new();
+    for attribute in list.read(attribute::BYTES * count as usize)?.chunks_exact(attribute::BYTES) {
+        let (Some(number), Some(value)) = (attribute.first_chunk(), attribute.last_chunk()) else { continue };
+        set_attribute(&mut found, u32::from_le_bytes(*number), *value)?;
+    }
+    Ok(found)
+}
+
+/// Word `n` of an attribute's value.
+fn word(value: &[u8; 64], n: usize) -> u32 {
+    value[4 * n..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+/// Sets a launch attribute. Clusters are refused.
+pub fn set_attribute(attributes: &mut Attributes, number: u32, value: [u8; 64]) -> Answer {
+    match number {
+        attribute::COOPERATIVE if word(&value, 0) != 0 => return Err(cooperative()),
+        attribute::CLUSTER if (0..3).any(|axis| word(&value, axis) > 1) => {
+            log::once("clusters are not supported".into());
+            return Err(Status::NotSupported);
+        }
+        attribute::IGNORE => return Ok(()),
+        attribute::LAST.. => return Err(Status::InvalidValue),
+        _ => {}
+    }
+    attributes.insert(number, value);
+    Ok(())
 }
 
 fn cooperative() -> Status {
@@ -138,17 +173,18 @@ fn cooperative() -> Status {
 
 api! {
     /// Launches a kernel. Returns when the launch is complete.
-    cuLaunchKernel = "cuLaunchKernel" 4000 (
+    cuLaunchKernel | cuLaunchKernel_ptsz = "cuLaunchKernel" 4000 (
         function: Handle<Function>, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32,
         block_z: u32, shared: u32, stream: Handle<Stream>, each: In<Bytes>, extra: In<u64>,
     ) {
         let shape = Shape::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared);
-        launch(function, stream, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
+        launch(function, stream, Attributes::new(), |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 
     /// Launches a kernel with attributes. Clusters and grid synchronisation are refused; other attributes
-    /// have no modelled effect.
-    cuLaunchKernelEx = "cuLaunchKernelEx" 11060 (
+    /// have no modelled effect. Programmatic stream serialization would let a launch begin before the one ahead
+    /// of it ends; here it never does, which the attribute allows.
+    cuLaunchKernelEx | cuLaunchKernelEx_ptsz = "cuLaunchKernelEx" 11060 (
         config: Bytes, function: Handle<Function>, each: In<Bytes>, extra: In<u64>,
     ) {
         // Grid, block, shared memory; then, aligned, stream, attributes and their count.
@@ -161,29 +197,13 @@ api! {
             values
         };
         let stream = Handle::from_bits(words.at(4)?);
-        let attributes = words.at(5)?;
-        let count = numbers.at(12)?;
-        if count > attribute::MOST {
-            return Err(Status::InvalidValue);
-        }
-        let attributes = Bytes::at(attributes).read(attribute::BYTES * count as usize)?;
-        for attribute in attributes.chunks_exact(attribute::BYTES) {
-            let word = |n: usize| attribute[4 * n..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-            match word(0) {
-                attribute::COOPERATIVE if word(2) != 0 => return Err(cooperative()),
-                attribute::CLUSTER if (2..5).any(|axis| word(axis) > 1) => {
-                    log::once("clusters are not supported".into());
-                    return Err(Status::NotSupported);
-                }
-                _ => {}
-            }
-        }
+        let attributes = attributes(Bytes::at(words.at(5)?), numbers.at(12)?)?;
         let shape = Shape::new([x, y, z], [bx, by, bz]).with_shared(shared);
-        launch(function, stream, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
+        launch(function, stream, attributes, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 
     /// Fails: grid synchronisation is not supported.
-    cuLaunchCooperativeKernel = "cuLaunchCooperativeKernel" 9000 (
+    cuLaunchCooperativeKernel | cuLaunchCooperativeKernel_ptsz = "cuLaunchCooperativeKernel" 9000 (
         function: Handle<Function>, _grid_x: u32, _grid_y: u32, _grid_z: u32, _block_x: u32, _block_y: u32,
         _block_z: u32, _shared: u32, stream: Handle<Stream>, _each: In<Bytes>,
     ) {

@@ -40,7 +40,7 @@ fn add(
 
 api! {
     /// Creates a link. Its log buffers belong to the client and must live until the link is destroyed.
-    cuLinkCreate_v2 = "cuLinkCreate" 6050 (
+    cuLinkCreate_v2 / cuLinkCreate 5050 = "cuLinkCreate" 6050 (
         count: u32, options: In<u32>, values: Bytes, link: Out<Handle<Link>>,
     ) {
         state::with_current(|state, _| {
@@ -52,7 +52,7 @@ api! {
     }
 
     /// Adds a PTX text, or that of a fat binary, in memory.
-    cuLinkAddData_v2 = "cuLinkAddData" 6050 (
+    cuLinkAddData_v2 / cuLinkAddData 5050 = "cuLinkAddData" 6050 (
         link: Handle<Link>, kind: u32, data: Bytes, bytes: usize, name: Text, count: u32, options: In<u32>,
         values: Bytes,
     ) {
@@ -68,7 +68,7 @@ api! {
     }
 
     /// Adds a file of PTX or a fat binary.
-    cuLinkAddFile_v2 = "cuLinkAddFile" 6050 (
+    cuLinkAddFile_v2 / cuLinkAddFile 5050 = "cuLinkAddFile" 6050 (
         link: Handle<Link>, kind: u32, path: Text, count: u32, options: In<u32>, values: Bytes,
     ) {
         let jit = Jit::read(count, options, values)?;

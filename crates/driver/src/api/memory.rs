@@ -9,6 +9,7 @@ use crate::objects::{Context, Pool, Stream};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
+use crate::work::{self, Work};
 
 /// Pitch of a pitched buffer: rows start at multiples of this many bytes.
 const PITCH: usize = 512;
@@ -22,7 +23,26 @@ pub fn allocate(address: Out<u64>, bytes: usize, call: &str) -> Answer {
         if bytes == 0 {
             return Err(Status::InvalidValue);
         }
+        state.safe()?;
         place.put(state.allocate(context, bytes as u64, call)?);
+        Ok(())
+    })
+}
+
+/// Allocates device memory in a stream: at once, or, where the stream is captured, when the graph is launched.
+fn allocate_in(stream: Handle<Stream>, address: Out<u64>, bytes: usize, call: &str) -> Answer {
+    state::with_current(|state, context| {
+        let place = address.place()?;
+        let captured = state.captured(stream)?;
+        if bytes == 0 {
+            return Err(Status::InvalidValue);
+        }
+        let made = state.allocate(context, bytes as u64, call)?;
+        if let Some(capture) = captured {
+            state.own(made);
+            state.capture(capture, stream, Work::Allocate { address: made, bytes: bytes as u64 })?;
+        }
+        place.put(made);
         Ok(())
     })
 }
@@ -73,6 +93,7 @@ fn host_alloc(pointer: Out<u64>, bytes: usize, flags: u32) -> Answer {
         if flags > 7 {
             return Err(Status::InvalidValue);
         }
+        state.safe()?;
         place.put(state.mirrored(context, bytes as u64, false, flags)?);
         Ok(())
     })
@@ -85,8 +106,9 @@ fn free(address: u64, which: impl Fn(&Allocation) -> bool) -> Answer {
         if address == 0 {
             return Ok(());
         }
+        state.safe()?;
         match state.allocations.get(&address) {
-            Some(allocation) if which(allocation) => state.free(address).map(|_| ()),
+            Some(allocation) if which(allocation) => state.end_use(address),
             _ => Err(Status::InvalidValue),
         }
     })
@@ -156,6 +178,7 @@ api! {
             if !matches!(flags, 1 | 2) {
                 return Err(Status::InvalidValue);
             }
+            state.safe()?;
             place.put(state.mirrored(context, bytes as u64, true, flags)?);
             Ok(())
         })
@@ -177,7 +200,7 @@ api! {
     }
 
     /// Registers host pages of the client; the device maps them at another address.
-    cuMemHostRegister_v2 = "cuMemHostRegister" 6050 (pointer: Bytes, bytes: usize, flags: u32) {
+    cuMemHostRegister_v2 / cuMemHostRegister 4000 = "cuMemHostRegister" 6050 (pointer: Bytes, bytes: usize, flags: u32) {
         register(pointer, bytes, flags)
     }
 
@@ -241,34 +264,29 @@ api! {
         })
     }
 
-    /// Allocates device memory. The allocation is complete when the call returns.
-    cuMemAllocAsync = "cuMemAllocAsync" 11020 (address: Out<u64>, bytes: usize, stream: Handle<Stream>) {
-        state::with_current(|state, _| check_stream(state, stream))?;
-        allocate(address, bytes, "cuMemAllocAsync")
+    /// Allocates device memory; see `allocate_in`.
+    cuMemAllocAsync | cuMemAllocAsync_ptsz = "cuMemAllocAsync" 11020 (address: Out<u64>, bytes: usize, stream: Handle<Stream>) {
+        allocate_in(stream, address, bytes, "cuMemAllocAsync")
     }
 
-    /// Allocates immediately; all pools share one heap.
-    cuMemAllocFromPoolAsync = "cuMemAllocFromPoolAsync" 11020 (
+    /// Allocates as without a pool; all pools share one heap.
+    cuMemAllocFromPoolAsync | cuMemAllocFromPoolAsync_ptsz = "cuMemAllocFromPoolAsync" 11020 (
         address: Out<u64>, bytes: usize, pool: Handle<Pool>, stream: Handle<Stream>,
     ) {
-        state::with_current(|state, _| {
-            state.pools.get(pool)?;
-            check_stream(state, stream)
-        })?;
-        allocate(address, bytes, "cuMemAllocFromPoolAsync")
+        state::with_current(|state, _| state.pools.get(pool).map(|_| ()))?;
+        allocate_in(stream, address, bytes, "cuMemAllocFromPoolAsync")
     }
 
-    /// Frees device memory. The memory is free when the call returns.
-    cuMemFreeAsync = "cuMemFreeAsync" 11020 (address: u64, stream: Handle<Stream>) {
-        state::with_current(|state, _| check_stream(state, stream))?;
-        if address == 0 {
-            return Err(Status::InvalidValue);
-        }
-        free(address, is_for_device)
+    /// Frees device memory, at once unless the stream is captured.
+    cuMemFreeAsync | cuMemFreeAsync_ptsz = "cuMemFreeAsync" 11020 (address: u64, stream: Handle<Stream>) {
+        work::submit(stream, |state, _| match state.allocations.get(&address) {
+            Some(allocation) if is_for_device(allocation) => Ok(Work::Free(address)),
+            _ => Err(Status::InvalidValue),
+        })
     }
 
     /// Accepted without effect: managed memory does not move.
-    cuMemPrefetchAsync = "cuMemPrefetchAsync" 8000 (
+    cuMemPrefetchAsync | cuMemPrefetchAsync_ptsz = "cuMemPrefetchAsync" 8000 (
         address: u64, bytes: usize, _device: i32, stream: Handle<Stream>,
     ) {
         state::with_current(|state, _| {
@@ -283,7 +301,7 @@ api! {
     }
 
     /// Accepted without effect: managed memory does not move. The location is two words in one.
-    cuMemPrefetchAsync_v2 = "cuMemPrefetchAsync" 12020 (
+    cuMemPrefetchAsync_v2 | cuMemPrefetchAsync_v2_ptsz = "cuMemPrefetchAsync" 12020 (
         address: u64, bytes: usize, _location: u64, _flags: u32, stream: Handle<Stream>,
     ) {
         state::with_current(|state, _| {

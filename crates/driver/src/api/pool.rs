@@ -2,10 +2,11 @@
 
 use crate::api::api;
 use crate::api::device::check;
-use crate::client::{Bytes, Out};
+use crate::client::{Bytes, In, Out};
+use crate::log;
 use crate::objects::Pool;
 use crate::state::{self, State};
-use crate::status::Status;
+use crate::status::{Answer, Status};
 use crate::table::Handle;
 
 /// Attributes that are byte counts: reserved and used memory, current and highest.
@@ -20,6 +21,28 @@ fn own(state: &mut State) -> Handle<Pool> {
     let own = state.pools.iter().find(|(_, pool)| pool.default).map(|(handle, _)| handle);
     own.unwrap_or_else(|| state.pools.insert(Pool { default: true, ..Pool::default() }))
 }
+
+/// A `CUmemLocation` that is the device, whose memory is pinned (1) as far as pools are concerned.
+fn is_device(location: In<u32>, kind: u32) -> Answer {
+    match (location.at(0)?, location.at(1)?, kind) {
+        (1, 0, 1) => Ok(()),
+        // Memory of the host, and managed memory.
+        (1..=4, _, 1 | 2) => {
+            log::once("memory pools of the host and of managed memory are not supported".into());
+            Err(Status::NotSupported)
+        }
+        _ => Err(Status::InvalidValue),
+    }
+}
+
+/// The device's current pool: the one that was set, or the default.
+fn current(state: &mut State) -> Handle<Pool> {
+    let set = state.pool.filter(|pool| state.pools.has(*pool));
+    set.unwrap_or_else(|| own(state))
+}
+
+/// Access that the device itself has to a pool: reading and writing.
+const READ_WRITE: u32 = 3;
 
 api! {
     /// Writes the device's default pool.
@@ -37,8 +60,7 @@ api! {
         state::with(|state| {
             let place = pool.place()?;
             check(device)?;
-            let set = state.pool.filter(|pool| state.pools.has(*pool));
-            place.put(set.unwrap_or_else(|| own(state)));
+            place.put(current(state));
             Ok(())
         })
     }
@@ -49,6 +71,63 @@ api! {
             check(device)?;
             state.pools.get(pool)?;
             state.pool = Some(pool);
+            Ok(())
+        })
+    }
+
+    /// Writes the default pool of a location; only the device has one.
+    cuMemGetDefaultMemPool = "cuMemGetDefaultMemPool" 13000 (
+        pool: Out<Handle<Pool>>, location: In<u32>, kind: u32,
+    ) {
+        state::with(|state| {
+            let place = pool.place()?;
+            is_device(location, kind)?;
+            place.put(own(state));
+            Ok(())
+        })
+    }
+
+    /// Writes the current pool of a location; only the device has one.
+    cuMemGetMemPool = "cuMemGetMemPool" 13000 (pool: Out<Handle<Pool>>, location: In<u32>, kind: u32) {
+        state::with(|state| {
+            let place = pool.place()?;
+            is_device(location, kind)?;
+            place.put(current(state));
+            Ok(())
+        })
+    }
+
+    /// Sets the current pool of a location; only the device has one.
+    cuMemSetMemPool = "cuMemSetMemPool" 13000 (location: In<u32>, kind: u32, pool: Handle<Pool>) {
+        state::with(|state| {
+            is_device(location, kind)?;
+            state.pools.get(pool)?;
+            state.pool = Some(pool);
+            Ok(())
+        })
+    }
+
+    /// Writes the access that a location has to a pool's memory: the device all, others none.
+    cuMemPoolGetAccess = "cuMemPoolGetAccess" 11020 (flags: Out<u32>, pool: Handle<Pool>, location: In<u32>) {
+        state::with(|state| {
+            let place = flags.place()?;
+            state.pools.get(pool)?;
+            place.put(if (location.at(0)?, location.at(1)?) == (1, 0) { READ_WRITE } else { 0 });
+            Ok(())
+        })
+    }
+
+    /// Accepts access of the device, which has it and keeps it. There is no other device.
+    cuMemPoolSetAccess = "cuMemPoolSetAccess" 11020 (pool: Handle<Pool>, accesses: In<[u32; 3]>, count: usize) {
+        state::with(|state| {
+            state.pools.get(pool)?;
+            for index in 0..count {
+                match accesses.at(index)? {
+                    [1, 0, READ_WRITE] => {}
+                    [1, 0, _] => return Err(Status::InvalidValue),
+                    _ => return Err(Status::InvalidDevice),
+                }
+            }
             Ok(())
         })
     }

@@ -163,7 +163,7 @@ api! {
     }
 
     /// Binds a reference to rows of linear memory.
-    cuTexRefSetAddress2D_v3 = "cuTexRefSetAddress2D" 4010 (
+    cuTexRefSetAddress2D_v3 / cuTexRefSetAddress2D_v2 3020 = "cuTexRefSetAddress2D" 4010 (
         of: Handle<TextureReference>, shape: In<ArrayDescriptor>, address: u64, pitch: usize,
     ) {
         state::with_current(|state, _| {

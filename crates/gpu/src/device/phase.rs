@@ -28,7 +28,7 @@ fn foreign(op: Op) -> Option<&'static str> {
     match op {
         Op::Texture(_) | Op::TextureQuery(_) => Some("textures"),
         Op::SurfaceLoad(_) | Op::SurfaceStore(_) | Op::SurfaceReduce { .. } => Some("surfaces"),
-        Op::Mma(_) | Op::LoadMatrix(_) | Op::StoreMatrix(_) | Op::TransposeMatrix => {
+        Op::Mma(_) | Op::LoadMatrix(_) | Op::StoreMatrix(_) | Op::TransposeMatrix | Op::DescribedRow(_) => {
             Some("warp to multiply matrices")
         }
         Op::CopyAsync(_) | Op::CopyArrive { .. } | Op::CopyCommit | Op::CopyWait { .. } => {

@@ -37,6 +37,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("strata-cudart-11", &["strata-runtime"]),
     ("strata-cudart-12", &["strata-runtime"]),
     ("strata-cudart-13", &["strata-runtime"]),
+    ("strata-audit", &[]),
+    ("strata-nvrtc", &[]),
+    ("strata-nvjitlink", &["strata-ptx"]),
     ("strata-python", &["strata-gpu", "strata-lab", "strata-ptx", "strata-workloads"]),
     (
         "strata",

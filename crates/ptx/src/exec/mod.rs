@@ -23,6 +23,7 @@ mod routine;
 mod soft;
 mod video;
 mod warp;
+mod warpgroup;
 
 #[cfg(test)]
 mod tests;
@@ -110,9 +111,10 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
             warp::reduce_float((largest, nan, abs), instruction, o, lanes);
         }
         Op::Mma(mma) => matrix::multiply(&mma, o, lanes),
+        Op::DescribedRow(row) => warpgroup::described_row(row, o, lanes, context),
         Op::TransposeMatrix => matrix::transpose(o, lanes),
         Op::Elect => warp::elect(instruction, o, lanes),
-        Op::Nop => {}
+        Op::GridDependency | Op::Nop => {}
         Op::Load(_)
         | Op::Store(_)
         | Op::Atomic { .. }

@@ -289,6 +289,8 @@ pub enum OperandKind {
     Lane(Name, u8),
     /// `array[register]` of an array of registers.
     Element(Name, Name),
+    /// `array[n]`: an element's address, as the array and the bytes in front of the element, or the n-th register of an array of them.
+    Indexed(Name, i64),
     /// `!p`
     Not(Name),
     /// `symbol+8`
@@ -314,6 +316,18 @@ pub enum OperandKind {
     Bracket(Vec<Operand>),
     /// `(a, b)` of a call.
     List(Vec<Operand>),
+}
+
+impl OperandKind {
+    /// The name and the byte offset of an address in memory that has a name: of `[name+offset]` and of `name[offset]`.
+    pub fn named_address(&self) -> Option<(Name, i64)> {
+        match *self {
+            OperandKind::Memory { base: Base::Name(name), offset } | OperandKind::Indexed(name, offset) => {
+                Some((name, offset))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Base of a memory operand.

@@ -136,6 +136,14 @@ impl<'a> Modifiers<'a> {
         self.left().next().map(|(_, word)| word)
     }
 
+    /// Takes the first modifier that is left if `read` understands it.
+    pub(crate) fn read<T>(&mut self, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        let (n, word) = self.left().next()?;
+        let value = read(word)?;
+        self.taken |= 1 << n;
+        Some(value)
+    }
+
     /// Takes `wanted` if it is there.
     pub(crate) fn flag(&mut self, wanted: &'static str) -> bool {
         self.pick(&[(wanted, ())]).is_some()

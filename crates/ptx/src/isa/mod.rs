@@ -15,6 +15,7 @@ mod tile;
 mod traits;
 mod types;
 mod video;
+mod warpgroup;
 
 pub use asynchronous::*;
 pub use class::*;
@@ -31,3 +32,4 @@ pub use tile::*;
 pub use traits::*;
 pub use types::*;
 pub use video::*;
+pub use warpgroup::*;

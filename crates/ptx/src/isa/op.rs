@@ -11,6 +11,7 @@ use super::texture::{SurfaceMode, TextureFetch, TextureQuery};
 use super::tile::TileOp;
 use super::types::*;
 use super::video::{ScalarVideo, SimdVideo, VideoMad};
+use super::warpgroup::DescribedRow;
 
 /// Which part of a product is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -313,6 +314,8 @@ pub enum Op {
     LoadMatrix(MatrixAccess),
     /// The rows of matrices in shared memory = src1.. (`stmatrix`).
     StoreMatrix(MatrixAccess),
+    /// dst0 = where the lane's row of a matrix begins in shared memory, by the descriptor src0 (`wgmma`).
+    DescribedRow(DescribedRow),
     /// dst0 = the 8 by 8 matrix of 16-bit elements in src0, transposed (`movmatrix`).
     TransposeMatrix,
     /// A copy from global to shared memory that the warp does not wait for.
@@ -335,6 +338,8 @@ pub enum Op {
     Print { format: u32, from: u8 },
     /// `nanosleep src0`.
     Nanosleep,
+    /// `griddepcontrol`: without effect, since a launch is complete when the next one begins.
+    GridDependency,
     /// No effect.
     Nop,
 }

@@ -155,6 +155,7 @@ samples! {
     Op::Mma(_) => Op::Mma(product()),
     Op::LoadMatrix(_) => Op::LoadMatrix(matrix()),
     Op::StoreMatrix(_) => Op::StoreMatrix(matrix()),
+    Op::DescribedRow(_) => Op::DescribedRow(DescribedRow { blocks: Blocks::OfA, k_major: true }),
     Op::TransposeMatrix => Op::TransposeMatrix,
     Op::CopyAsync(_) => Op::CopyAsync(AsyncCopy {
         bytes: 16,
@@ -170,6 +171,7 @@ samples! {
     Op::Elect => Op::Elect,
     Op::Print { .. } => Op::Print { format: 0, from: 0 },
     Op::Nanosleep => Op::Nanosleep,
+    Op::GridDependency => Op::GridDependency,
     Op::Nop => Op::Nop,
 }
 

@@ -137,6 +137,8 @@ impl Op {
             Op::Cvta { .. } => T::lanes(IntAdd).to(WIDE).from(WIDE),
             Op::IsSpace(_) => T::lanes(IntAdd).to(predicates(1)).from(WIDE),
             Op::Nop => T::lanes(IntAdd),
+            // ASSUMED: an instruction of one issue slot, and a place that no access is moved across.
+            Op::GridDependency => Traits { has_effect: true, ..T::lanes(IntAdd).wall() },
 
             Op::Load(mode) => T::memory()
                 .accesses(Access::at(mode))
@@ -227,6 +229,7 @@ impl Op {
                     .to(Widths::of(row, mma.c_registers(mma.d)))
                     .from(Widths::of(row, mma.sources()))
             }
+            Op::DescribedRow(_) => T::lanes(IntAdd).to(rows(1)).from(WIDE),
             Op::TransposeMatrix => T::lanes(Warp).to(rows(1)).from(rows(1)),
 
             Op::Branch { uniform: _ } => T::control(Control).goes(Flow::Branch),

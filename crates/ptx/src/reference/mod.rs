@@ -36,6 +36,8 @@ mod tests;
 mod texels;
 mod variables;
 mod warp;
+#[cfg(test)]
+mod warpgroup_tests;
 mod world;
 
 pub use fault::{Fault, FaultKind, Place, WarpPlace, WarpRound};

@@ -73,6 +73,12 @@ pub const ORACLES: &[Oracle] = &[
         holds: Holds::Programs(&["src/reference/tensor_tests.rs", "../gpu/tests/machine/tensor/kernels.rs"]),
     },
     Oracle {
+        name: "warpgroups",
+        what: "matrices laid out by the ISA's figures of core matrices and swizzles, and sums of small integers \
+               (`src/reference/warpgroup_tests.rs`)",
+        holds: Holds::Programs(&["src/reference/warpgroup_tests.rs"]),
+    },
+    Oracle {
         name: "texels",
         what: "a model of fetches in doubles by the CUDA guide's formulas (`crates/gpu/tests/machine/textures`)",
         holds: Holds::Programs(&[

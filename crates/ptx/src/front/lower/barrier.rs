@@ -7,7 +7,7 @@ use crate::front::ast::Instruction;
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::Fail;
 use crate::ir::{Constant, VSrc};
-use crate::isa::{Barrier, Op, Ordering, Scope, Ty};
+use crate::isa::{Barrier, Op, Ordering, Scope, Space, Ty};
 
 /// A thread count that stands for all threads of the CTA.
 const ALL_THREADS: VSrc = VSrc::Const(Constant::Bits(0));
@@ -83,8 +83,10 @@ impl<'a> Builder<'a> {
 
     /// `membar`, `fence`.
     pub(super) fn fence(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
-        let special =
-            ["proxy", "mbarrier_init", "sync_restrict::shared::cta", "sync_restrict::shared::cluster"];
+        if m.contains("mbarrier_init") || m.contains("proxy") {
+            return self.special_fence(i, m);
+        }
+        let special = ["sync_restrict::shared::cta", "sync_restrict::shared::cluster"];
         if special.iter().any(|word| m.contains(word))
             || m.peek().is_some_and(|word| word.starts_with("proxy"))
         {
@@ -106,6 +108,40 @@ impl<'a> Builder<'a> {
         m.finish()?;
         let [] = operands(i)?;
         self.emit(Op::Fence { ordering, scope }, &[], &[]);
+        Ok(())
+    }
+
+    /// `fence.mbarrier_init` and `fence.proxy`. Memory has one proxy here: a fence between two of them orders accesses
+    /// like any other, as wide as it must be for the memory that it speaks of.
+    fn special_fence(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
+        let scope = if m.flag("mbarrier_init") {
+            m.require(&[("release", ())])?;
+            m.require(&[("cluster", ())])?;
+            Scope::Cta
+        } else {
+            m.require(&[("proxy", ())])?;
+            let is_tensor_map = m.pick(&[("tensormap::generic", ())]).is_some();
+            if is_tensor_map {
+                m.require(&[("acquire", ()), ("release", ())])?;
+                m.require(&SCOPES)?
+            } else {
+                m.require(&[("alias", ()), ("async", ())])?;
+                let spaces =
+                    [("global", Scope::Gpu), ("shared::cta", Scope::Cta), ("shared::cluster", Scope::Cta)];
+                m.pick(&spaces).unwrap_or(Scope::Gpu)
+            }
+        };
+        m.finish()?;
+        match i.operands.as_slice() {
+            [] => {}
+            // Of an acquire from the proxy of tensor maps: which bytes it is of.
+            [address, size] if m.contains("tensormap::generic") && m.contains("acquire") => {
+                self.address(address, Space::Generic)?;
+                self.src(size, Ty::U32)?;
+            }
+            _ => return Err(count(i, "none")),
+        }
+        self.emit(Op::Fence { ordering: Ordering::AcqRel, scope }, &[], &[]);
         Ok(())
     }
 }

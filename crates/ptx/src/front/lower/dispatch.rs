@@ -12,14 +12,12 @@ const REFUSED: &[&str] = &[
     "clusterlaunchcontrol",
     "discard",
     "getctarank",
-    "griddepcontrol",
     "istypep",
     "mapa",
     "multimem",
     "setmaxnreg",
     "tcgen05",
     "tensormap",
-    "wgmma",
 ];
 
 /// Lowers one instruction.
@@ -99,6 +97,7 @@ pub(super) fn instruction<'a>(
         "redux" => b.redux(i, m),
         "elect" => b.elect(i, m),
         "mma" => b.mma(i, m),
+        "wgmma" => b.wgmma(i, m),
         "wmma" => b.wmma(i, m),
         "cp" => b.cp(i, m),
         "mbarrier" => b.mbarrier(i, m),
@@ -119,6 +118,7 @@ pub(super) fn instruction<'a>(
         "alloca" => b.alloca(i, m),
         "stacksave" => b.stack_save(i, m),
         "stackrestore" => b.stack_restore(i, m),
+        "griddepcontrol" => b.grid_dependency(i, m),
         "nanosleep" => b.nanosleep(i, m),
         "pmevent" => b.pmevent(i, m),
         _ if REFUSED.contains(&opcode) => Err(b.unsupported(i, "instruction")),

@@ -39,6 +39,7 @@ mod variables;
 mod vector_atomic;
 mod video;
 mod warp;
+mod warpgroup;
 mod wmma;
 
 use super::diagnostic::{Diagnostic, Diagnostics, Place};

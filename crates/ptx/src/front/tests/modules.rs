@@ -156,7 +156,6 @@ fn what_is_not_modelled_is_no_mistake_of_the_text() {
         "cp.async.bulk.prefetch.L2.global [%rd1], 16",
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 16",
         "multimem.ld_reduce.global.add.f32 %f1, [%rd1]",
-        "griddepcontrol.wait",
         "setmaxnreg.inc.sync.aligned.u32 96",
         "wgmma.fence.sync.aligned",
         "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0",
