@@ -148,9 +148,9 @@ api! {
         })
     }
 
-    /// Writes the loading mode: kernels compile when they are loaded.
+    /// Writes the loading mode: lazy. A library is loaded into a context when something in it is first used there.
     cuModuleGetLoadingMode = "cuModuleGetLoadingMode" 11070 (mode: Out<u32>) {
-        state::with(|_| mode.put(1))
+        state::with(|_| mode.put(2))
     }
 
     /// Writes a kernel's function.
