@@ -104,7 +104,8 @@ macro_rules! table {
             $(#[$doc])*
             extern "C" fn $name($($arg: $ty),*) -> $crate::status::Status {
                 let name = concat!($title, ", ", stringify!($name));
-                $crate::api::answer(name, move || -> $crate::status::Answer { $body })
+                let default = $crate::current::Default::Legacy;
+                $crate::api::answer(name, default, move || -> $crate::status::Answer { $body })
             }
         )*
 
