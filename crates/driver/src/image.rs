@@ -3,6 +3,8 @@
 //! A linked image is its texts in order. A first line gives the register limit they were linked with, and a
 //! line before each text gives its length. Loading parses them as one program.
 
+use std::collections::BTreeSet;
+
 use strata_fatbin::{Refused, Text};
 use strata_gpu::device::{Card, ModuleId};
 use strata_gpu::program::{KernelError, Program};
@@ -122,6 +124,18 @@ impl Image {
         (rest.is_empty() && !texts.is_empty()).then_some(Image { texts, registers })
     }
 
+    /// Names of the texts' managed variables.
+    pub fn managed(&self) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        for (_, text) in &self.texts {
+            for declaration in text.split(".attribute(.managed)").skip(1) {
+                let end = declaration.find([';', '=', '[']).unwrap_or(0);
+                found.extend(declaration[..end].split_whitespace().last().map(str::to_owned));
+            }
+        }
+        found
+    }
+
     /// Encodes the image in the form that [`Image::read`] reads.
     pub fn to_bytes(&self) -> Box<[u8]> {
         let mut all = format!("{LINKED}{}\n", self.registers.unwrap_or(0));
@@ -200,6 +214,15 @@ pub fn status(diagnostics: &Diagnostics) -> Status {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn managed_variables_are_found() {
+        let text = ".global .attribute(.managed) .align 4 .u32 a;\n.global .u32 b;\n\
+                    .visible .global .attribute(.managed) .align 8 .b8 c[16];\n.global .attribute(.managed) .u32 d = 4;\n\
+                    .global .attribute(.managed)";
+        let found = Image::of("a.ptx", text.to_owned()).managed();
+        assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), ["a", "c", "d"]);
+    }
 
     #[test]
     fn linked_texts_are_read_as_they_were_written() {

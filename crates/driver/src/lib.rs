@@ -23,6 +23,7 @@ mod image;
 mod jit;
 mod limits;
 mod log;
+mod managed;
 mod objects;
 mod output;
 mod resource;

@@ -1,21 +1,16 @@
 //! Objects that clients hold by handle: contexts, modules, functions, streams and others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use strata_abi::driver::{Array3dDescriptor, ResourceDescriptor, TextureDescriptor};
 use strata_gpu::device::{Entry, ModuleId};
 use strata_ptx::texture::{self, Format};
 
 use crate::client::Farewell;
-use crate::graph::capture::Dependencies;
-use crate::graph::executable::Executable;
-use crate::graph::user::UserObject;
-use crate::graph::{Graph, Node};
 use crate::image::Image;
 use crate::jit::Jit;
 use crate::status::Status;
 use crate::table::{Handle, Object};
-use crate::work::Attributes;
 
 /// A context, which owns memory, modules, streams and events.
 #[derive(Debug, Default)]
@@ -45,6 +40,18 @@ pub struct Kept {
     pub farewell: Farewell,
 }
 
+/// A managed variable that the host uses: a mirrored buffer of its own and the variable that kernels use are given the
+/// same values around every launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Managed {
+    /// The buffer, at the same address on host and device.
+    pub buffer: u64,
+    /// The variable on the device.
+    pub variable: u64,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
 /// A module loaded into a context.
 #[derive(Debug)]
 pub struct Module {
@@ -58,6 +65,10 @@ pub struct Module {
     pub functions: BTreeMap<String, Handle<Function>>,
     /// Whether the module has a device heap and one of its kernels has run.
     pub heap_used: bool,
+    /// Names of its managed variables.
+    pub managed_names: BTreeSet<String>,
+    /// Those that the host uses, by name.
+    pub managed: BTreeMap<String, Managed>,
 }
 
 /// A kernel of a module.
@@ -129,6 +140,9 @@ pub struct Link {
     pub result: Option<Box<[u8]>>,
 }
 
+/// Attributes of launches or streams, by number; each value has 64 bytes.
+pub type Attributes = BTreeMap<u32, [u8; 64]>;
+
 /// A stream. Its operations complete when they are issued.
 #[derive(Debug)]
 pub struct Stream {
@@ -153,8 +167,6 @@ pub struct Event {
     pub timed: bool,
     /// Core cycle at which it was recorded.
     pub recorded: Option<u64>,
-    /// Number of the capture in which it was recorded last, and the nodes that it stands for.
-    pub captured: Option<(u64, Dependencies)>,
 }
 
 /// A memory pool. Its allocations come from the one heap.
@@ -285,10 +297,6 @@ objects! {
     MipmappedArray 0x7c InvalidHandle;
     TextureReference 0x75 InvalidHandle;
     SurfaceReference 0x76 InvalidHandle;
-    Graph 0x77 InvalidValue;
-    Node 0x78 InvalidValue;
-    Executable 0x79 InvalidValue;
-    UserObject 0x7a InvalidValue;
 }
 
 /// State of the device's primary context.

@@ -12,15 +12,11 @@ use crate::buffer::Allocation;
 use crate::client::Bytes;
 use crate::current;
 use crate::engine::Engine;
-use crate::graph::capture::Capture;
-use crate::graph::executable::Executable;
-use crate::graph::lent::Lent;
-use crate::graph::user::UserObject;
-use crate::graph::{Graph, Node};
+use crate::graph::parts::{Capture, Dependencies, Executable, Graph, Lent, Node, UserObject};
 use crate::log::{self, Level};
 use crate::objects::{
-    Array, Context, Event, Function, Kept, Kernel, Library, Link, MipmappedArray, Module, Pool, Primary,
-    Stream, SurfaceObject, SurfaceReference, TextureObject, TextureReference,
+    Array, Attributes, Context, Event, Function, Kept, Kernel, Library, Link, MipmappedArray, Module, Pool,
+    Primary, Stream, SurfaceObject, SurfaceReference, TextureObject, TextureReference,
 };
 use crate::results::Results;
 use crate::settings::Settings;
@@ -28,7 +24,6 @@ use crate::status::{Answer, Status};
 use crate::stop;
 use crate::table::{Handle, Table};
 use crate::timeline::Timeline;
-use crate::work::Attributes;
 
 /// The state of the driver.
 pub struct State {
@@ -74,6 +69,8 @@ pub struct State {
     pub user_objects: Table<UserObject>,
     /// Memory that nodes allocate, by address.
     pub lent: BTreeMap<u64, Lent>,
+    /// Events that were last recorded in a capture: its number, and the nodes that they stand for.
+    pub captured_events: BTreeMap<Handle<Event>, (u64, Dependencies)>,
     /// Captures in progress, by number.
     pub captures: BTreeMap<u64, Capture>,
     /// Memory pools, the default one included.
@@ -96,6 +93,8 @@ pub struct State {
     pub allocations: BTreeMap<u64, Allocation>,
     /// Where device buffers lie on the card.
     pub blocks: Blocks,
+    /// The workspace of grid barriers on the card.
+    pub workspace: Option<DevicePtr>,
     /// Number of allocations that clients have made.
     pub allocated: u64,
     /// The last unique number handed out.
@@ -204,6 +203,7 @@ impl State {
             executables: Table::default(),
             user_objects: Table::default(),
             lent: BTreeMap::new(),
+            captured_events: BTreeMap::new(),
             captures: BTreeMap::new(),
             pools: Table::default(),
             arrays: Table::default(),
@@ -215,6 +215,7 @@ impl State {
             pool: None,
             allocations: BTreeMap::new(),
             blocks,
+            workspace: None,
             allocated: 0,
             numbers: 0,
             farewells: Vec::new(),
@@ -320,6 +321,7 @@ impl State {
                 results.keep(self.card.as_mut());
             }
             self.card = None;
+            self.workspace = None;
             self.blocks = Blocks::new(self.settings.bounds);
         }
         Ok(())
@@ -328,6 +330,7 @@ impl State {
     /// Unloads a module and removes its functions.
     pub fn unload(&mut self, module: Handle<Module>) -> Answer {
         let gone = self.modules.remove(module)?;
+        self.free_managed(&gone)?;
         self.functions.remove_all(|function| function.module == module);
         self.texture_references.remove_all(|reference| reference.module == module);
         self.surface_references.remove_all(|reference| reference.module == module);

@@ -188,7 +188,7 @@ impl Client {
         let stream = || handle(|to_| call!(cuda, "cuStreamCreate", to(to_), number(0)));
         let event = || handle(|to_| call!(cuda, "cuEventCreate", to(to_), number(0)));
         let link = || handle(|to_| call!(cuda, "cuLinkCreate_v2", number(0), none(), none(), to(to_)));
-        let pool = || handle(|to_| call!(cuda, "cuMemPoolCreate", to(to_), image.as_ptr()));
+        let pool = || handle(|to_| call!(cuda, "cuMemPoolCreate", to(to_), of(&[1_u32, 0, 1, 0])));
         let other = || {
             let made = handle(|to_| call!(cuda, "cuCtxCreate_v2", to(to_), number(0), number(0)));
             assert_eq!(call!(cuda, "cuCtxPopCurrent_v2", none()), SUCCESS);

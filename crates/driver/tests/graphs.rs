@@ -225,6 +225,10 @@ fn what_cannot_be_captured_ends_the_capture() {
         ends(call, one, CAPTURE_INVALIDATED);
         assert_eq!(add(cuda, function, one, buffers, 1), SUCCESS, "the stream is as before");
     }
+    // A question about the legacy default stream has no answer, and ends nothing.
+    begin(cuda, one);
+    assert_eq!(call!(cuda, "cuStreamIsCapturing", number(0), to(&mut place)), CAPTURE_IMPLICIT);
+    ends("a question", one, SUCCESS);
     // A relaxed capture forbids nothing; a stream that waits for nobody does not end one.
     assert_eq!(call!(cuda, "cuStreamBeginCapture_v2", apart, number(2)), SUCCESS);
     assert_eq!(call!(cuda, "cuMemAlloc_v2", to(&mut place), number(16)), SUCCESS);
@@ -311,6 +315,16 @@ fn a_graph_made_by_hand_runs_in_the_order_of_its_edges() {
     // SAFETY: pointers to the four arguments, which stay as long as the node.
     let first_argument = unsafe { **shown.2.cast::<*const u64>() };
     assert_eq!(first_argument, out);
+
+    // Type, three reserved words, then as above.
+    let mut described = [1_u64; 32];
+    assert_eq!(call!(cuda, "cuGraphNodeGetParams", fill_node, described.as_mut_ptr()), SUCCESS);
+    assert_eq!((described[0], described[2], described[5]), (2, a, 32));
+    described[5] = 1;
+    assert_eq!(call!(cuda, "cuGraphNodeSetParams_v2", fill_node, described.as_mut_ptr()), SUCCESS);
+    let mut narrow = [0_u64; 5];
+    assert_eq!(call!(cuda, "cuGraphMemsetNodeGetParams", fill_node, narrow.as_mut_ptr()), SUCCESS);
+    assert_eq!(narrow[3], 1, "one element");
 
     assert_eq!(edge(launch, fill_node), SUCCESS, "edges may make a cycle");
     let mut place = none();

@@ -13,6 +13,7 @@
 mod api;
 pub mod client;
 mod context;
+pub mod default;
 mod driver;
 pub mod error;
 mod format;

@@ -215,9 +215,18 @@ pub fn initialise(driver: &Driver, id: BinaryId) -> Answer {
     })
 }
 
-/// Runs a launch, copying managed variables to the device before it and back to the host after it.
-pub fn around_launch(driver: &Driver, launch: impl FnOnce() -> Answer) -> Answer {
+/// Runs a launch in a stream, copying managed variables to the device before it and back to the host after it. A captured
+/// launch runs with its graph.
+pub fn around_launch(driver: &Driver, stream: Stream, launch: impl FnOnce() -> Answer) -> Answer {
     let managed = with(|registry| registry.managed(driver))?;
+    if managed.is_empty() {
+        return launch();
+    }
+    let mut status = 0_u32;
+    driver.cuStreamIsCapturing(stream, Bytes::to(&mut status))?;
+    if status != 0 {
+        return launch();
+    }
     for (device, host, bytes) in &managed {
         driver.cuMemcpyHtoDAsync_v2(*device, *host, *bytes, Stream::NULL)?;
     }
@@ -264,6 +273,21 @@ pub fn kernel(driver: &Driver, function: Bytes) -> Answer<Kernel> {
         }
         registry.kernels.insert(kernel);
         Ok(kernel)
+    })
+}
+
+/// The host function of a kernel, given by the driver's handle of either kind; that handle if there is none.
+pub fn host_function(driver: &Driver, handle: u64) -> Answer<u64> {
+    with(|registry| {
+        let known = registry.functions.iter().filter_map(|(host, function)| Some((*host, function.kernel?)));
+        for (host, kernel) in known {
+            let mut function = 0;
+            driver.cuKernelGetFunction(Bytes::to(&mut function).out(), kernel)?;
+            if kernel.0 == handle || function == handle {
+                return Ok(host);
+            }
+        }
+        Ok(handle)
     })
 }
 

@@ -195,7 +195,7 @@ fn errors_are_those_of_their_thread() {
         assert_eq!(call!(runtime, "cudaMemcpy", none(), none(), number(4), number(9)), INVALID_DIRECTION);
         assert_eq!(call!(runtime, "cudaMemcpy", none(), none(), number(4), number(0)), INVALID_VALUE);
         assert_eq!(call!(runtime, "cudaSetDevice", number(1)), 101);
-        assert_eq!(call!(runtime, "cudaGraphCreate", none(), number(0)), NOT_SUPPORTED);
+        assert_eq!(call!(runtime, "cudaIpcGetMemHandle", none(), none()), NOT_SUPPORTED);
         assert_eq!(call!(runtime, "cudaGetLastError"), NOT_SUPPORTED);
     }
 }

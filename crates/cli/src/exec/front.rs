@@ -12,6 +12,9 @@ use super::tools;
 /// Variables by which Triton is told its assembler, for GPUs before and from Blackwell on.
 const TRITON: [&str; 2] = ["TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"];
 
+/// Where CuPy keeps what it has compiled. Its names for that do not tell machine code, as a real GPU's programs leave it, from PTX.
+const CUPY: &str = "CUPY_CACHE_DIR";
+
 /// What stands before a program.
 pub struct Front {
     /// Where processes list what they load and call.
@@ -58,6 +61,14 @@ impl Front {
         let wanted = std::iter::once(libraries::AUDIT).chain(stand_ins.map(|(built, ..)| built));
         for built in wanted.filter(|built| !driver.with_file_name(built).exists()) {
             self.missing.push(format!("no {built} beside {}", driver.display()));
+        }
+        if parts.has(Part::Nvrtc) {
+            // The user's, so that what was compiled once is found again; else it lasts as long as the program.
+            let home = || std::env::home_dir().map(|home| home.join(".cache"));
+            let caches =
+                std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+            let caches = caches.or_else(home).unwrap_or_else(|| self.folder.clone());
+            self.set_to(CUPY, caches.join("strata/cupy").into());
         }
         if audit.exists() {
             self.set_to("LD_AUDIT", before_others(&audit, "LD_AUDIT"));

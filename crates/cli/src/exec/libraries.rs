@@ -60,7 +60,10 @@ pub const STAND_INS: [(&str, &str, Part); 2] = [
 /// The library that has the dynamic linker find Strata's libraries, by whatever path a program asks.
 pub const AUDIT: &str = "libstrata_audit.so";
 
-/// Puts the driver into a folder under the names programs look for, and the runtimes found beside the driver.
+/// The management library, which frameworks ask for devices: the name that cargo builds and the one that programs load.
+const MANAGEMENT: (&str, &str) = ("libnvidia_ml.so", "libnvidia-ml.so.1");
+
+/// Puts the driver into a folder under the names programs look for, and the management library and the runtimes found beside it.
 ///
 /// # Errors
 /// If the folder takes no links.
@@ -69,7 +72,7 @@ pub fn link(driver: &Path, folder: &Path, parts: &Parts) -> Result<(), String> {
         symlink(driver, &folder.join(name))?;
     }
     let runtimes = RUNTIMES.into_iter().filter(|_| parts.has(Part::Runtime));
-    link_built(driver, folder, runtimes)
+    link_built(driver, folder, runtimes.chain([MANAGEMENT]))
 }
 
 /// Puts the stand-ins found beside the driver into a folder.

@@ -2,6 +2,7 @@
 //! vendor's.
 
 mod bounds;
+mod capability;
 mod found;
 mod front;
 pub mod libraries;
@@ -24,6 +25,7 @@ use strata_gpu::machine::Machine;
 use strata_lab::store::check_writable;
 
 use self::bounds::Bounds;
+use self::capability::Capability;
 use self::front::Front;
 use self::part::{Part, Parts};
 use self::processes::{Process, summary};
@@ -70,6 +72,10 @@ pub struct ExecArguments {
     /// Where a kernel's access to device memory is a fault.
     #[arg(long, value_enum, default_value_t)]
     bounds: Bounds,
+    /// Compute capability to report to the program, which chooses and compiles its kernels by it. Default: what
+    /// `STRATA_COMPUTE_CAPABILITY` says, or else 8.0.
+    #[arg(long, value_name = "MAJOR.MINOR")]
+    compute_capability: Option<Capability>,
     /// Driver library to load. Default: `libcuda.so` beside this command. CUDA runtimes are looked for in the
     /// driver's folder.
     #[arg(long, value_name = "FILE")]
@@ -191,6 +197,9 @@ fn command(arguments: &ExecArguments) -> Command {
         .env("STRATA_THREADS", arguments.threads.unwrap_or(cores).to_string())
         .env("STRATA_MAX_CYCLES", max_cycles)
         .env_remove("STRATA_TIMELINE");
+    if let Some(capability) = arguments.compute_capability {
+        command.env("STRATA_COMPUTE_CAPABILITY", capability.to_string());
+    }
     command
 }
 

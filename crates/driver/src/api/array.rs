@@ -12,7 +12,7 @@ use crate::resource::{format, refused, side};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::transfer::Where;
+use crate::transfer::{self, Where};
 
 /// The default stream.
 const DEFAULT: Handle<Stream> = Handle::NULL;
@@ -59,11 +59,6 @@ fn create(
     Ok(state.arrays.insert(Array { context, image, descriptor, is_level: false }))
 }
 
-/// The start of a row, or a position within one, in an array.
-pub fn place(image: Image, (x, y, z): (u64, u64, u64)) -> Answer<Where> {
-    Ok(Where::Array { image, x, y: side(y)?, z: side(z)? })
-}
-
 /// Splits a run of bytes in an array into rows: offset in the run, place, length.
 fn runs(image: Image, offset: usize, bytes: usize) -> impl Iterator<Item = Answer<(usize, Where, usize)>> {
     let row = image.row_bytes() as usize;
@@ -76,7 +71,8 @@ fn runs(image: Image, offset: usize, bytes: usize) -> impl Iterator<Item = Answe
         let length = (row - at % row).min(bytes - done);
         let rows = at / row;
         let height = image.height as usize;
-        let piece = place(image, ((at % row) as u64, (rows % height) as u64, (rows / height) as u64));
+        let piece =
+            transfer::in_array(image, ((at % row) as u64, (rows % height) as u64, (rows / height) as u64));
         let from = done;
         done += length;
         Some(piece.map(|place| (from, place, length)))

@@ -3,11 +3,10 @@
 use crate::api::api;
 use crate::api::handles::{check_stream, is_default, named};
 use crate::client::{In, Out};
-use crate::objects::Stream;
+use crate::objects::{Attributes, Stream};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::work::Attributes;
 
 /// Attributes that streams have, by number: `CUstreamAttrID`.
 mod number {

@@ -3,8 +3,8 @@
 use crate::api::graph::dependencies;
 use crate::api::{api, handles};
 use crate::client::{Bytes, In, Out};
-use crate::graph::capture::{Mode, Name, exchange_mode};
-use crate::graph::{EdgeData, Graph, Node};
+use crate::graph::capture::{exchange_mode, name};
+use crate::graph::parts::{EdgeData, Graph, Mode, Node};
 use crate::objects::Stream;
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
@@ -26,6 +26,11 @@ mod change {
 /// The capture that a stream is part of and its status. The legacy default stream is part of none, and may not be asked
 /// while a capture goes on that it would wait for.
 fn capture(state: &mut State, stream: Handle<Stream>) -> Answer<(u32, Option<u64>)> {
+    handles::check_stream(state, stream)?;
+    if name(stream).is_none() && !state.waited_for().is_empty() {
+        // A question does not end the captures.
+        return Err(Status::StreamCaptureImplicit);
+    }
     match state.captured(stream) {
         Ok(None) => Ok((status::NONE, None)),
         Ok(Some(number)) => Ok((status::ACTIVE, Some(number))),
@@ -51,10 +56,10 @@ fn info(
         place.put(found);
         let (Some(number), status::ACTIVE) = (number, found) else { return Ok(()) };
         number_to.put_if_wanted(number);
-        let name = Name::of(stream).ok_or(Status::Unknown)?;
+        let own = name(stream).ok_or(Status::Unknown)?;
         let capture = state.captures.get_mut(&number).ok_or(Status::Unknown)?;
         graph.put_if_wanted(capture.graph);
-        let before = capture.streams.get(&name).cloned().unwrap_or_default();
+        let before = capture.streams.get(&own).cloned().unwrap_or_default();
         let hides = before.iter().any(|(_, data)| *data != EdgeData::default());
         if hides && nodes.place().is_ok() && data.is_none_or(|data| data.place().is_err()) {
             return Err(Status::LossyQuery);
@@ -87,7 +92,7 @@ fn change(
 ) -> Answer {
     state::with_current(|state, _| {
         let number = state.captured(stream)?.ok_or(Status::IllegalState)?;
-        let name = Name::of(stream).ok_or(Status::Unknown)?;
+        let own = name(stream).ok_or(Status::Unknown)?;
         let given = dependencies(nodes, data, count)?;
         let graph = state.captures.get(&number).ok_or(Status::Unknown)?.graph;
         for (node, _) in &given {
@@ -95,7 +100,7 @@ fn change(
                 return Err(Status::InvalidValue);
             }
         }
-        let before = state.captures.get_mut(&number).ok_or(Status::Unknown)?.streams.entry(name).or_default();
+        let before = state.captures.get_mut(&number).ok_or(Status::Unknown)?.streams.entry(own).or_default();
         match flags {
             change::SET => *before = given,
             change::ADD => before.extend(given),

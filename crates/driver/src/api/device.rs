@@ -86,6 +86,8 @@ fn attribute(state: &State, attribute: u32) -> Answer<i32> {
         // Ratio of f32 to f64 throughput; the machine file has no such value.
         87 => 2,
         106 => most(u64::from(*sm.cta_slots)),
+        // All CTAs of a launch can be resident together, and synchronise.
+        95 => 1,
         // Memory pools are supported; all share one heap.
         115 => 1,
         // NUMA node of the device and of the host: none.

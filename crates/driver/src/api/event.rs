@@ -3,11 +3,11 @@
 use crate::api::api;
 use crate::api::handles::check_event;
 use crate::client::Out;
+use crate::graph::parts::Work;
 use crate::objects::{Event, Stream};
 use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::work::Work;
 
 /// Event flags: blocking synchronisation, no timing, sharing between processes.
 mod flag {
@@ -36,8 +36,9 @@ fn record(event: Handle<Event>, on: Handle<Stream>, flags: u32) -> Answer {
 /// has not been done at all.
 fn done(event: Handle<Event>) -> Answer {
     state::with_current(|state, _| {
-        if let Some((capture, _)) = state.events.get(event)?.captured {
-            state.invalidate(capture);
+        check_event(state, event)?;
+        if let Some((capture, _)) = state.captured_events.get(&event) {
+            state.invalidate(*capture);
             return Err(Status::CapturedEvent);
         }
         state.safe()
@@ -50,10 +51,10 @@ fn elapsed(milliseconds: Out<f32>, start: Handle<Event>, end: Handle<Event>) -> 
     state::with_current(|state, _| {
         let place = milliseconds.place()?;
         let time = |event: Handle<Event>| {
-            let event = state.events.get(event)?;
-            if event.captured.is_some() {
+            if state.captured_events.contains_key(&event) {
                 return Err(Status::CapturedEvent);
             }
+            let event = state.events.get(event)?;
             event.recorded.filter(|_| event.timed).ok_or(Status::InvalidHandle)
         };
         let cycles = time(end)? as f64 - time(start)? as f64;
@@ -72,14 +73,17 @@ api! {
             if flags > flag::ALL || flags & flag::INTERPROCESS != 0 && !untimed {
                 return Err(Status::InvalidValue);
             }
-            place.put(state.events.insert(Event { context, timed: !untimed, recorded: None, captured: None }));
+            place.put(state.events.insert(Event { context, timed: !untimed, recorded: None }));
             Ok(())
         })
     }
 
     /// Destroys an event, recorded or not.
     cuEventDestroy_v2 / cuEventDestroy 2000 = "cuEventDestroy" 4000 (event: Handle<Event>) {
-        state::with_current(|state, _| state.events.remove(event).map(|_| ()))
+        state::with_current(|state, _| {
+            state.captured_events.remove(&event);
+            state.events.remove(event).map(|_| ())
+        })
     }
 
     /// Records an event, which is complete immediately.

@@ -3,13 +3,12 @@
 use crate::api::api;
 use crate::api::handles::check_stream;
 use crate::client::{Bytes, In, Out};
-use crate::graph::executable::{Executable, flag};
-use crate::graph::{Graph, Node};
+use crate::graph::executable::flag;
+use crate::graph::parts::{Executable, Graph, Node, Work};
 use crate::objects::Stream;
 use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::work::Work;
 
 /// Results of an instantiation: `CUgraphInstantiateResult`.
 mod instantiated {

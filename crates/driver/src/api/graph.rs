@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::api::api;
 use crate::client::{In, Out, Text};
-use crate::graph::capture::Dependencies;
-use crate::graph::{Edge, EdgeData, Graph, Node};
+use crate::graph::parts::{Dependencies, Edge, EdgeData, Graph, Node};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
@@ -41,14 +40,12 @@ fn none() -> In<EdgeData> {
     crate::client::Bytes::at(0).values()
 }
 
+/// Where one property of the values of a list is written, and how it follows from a value.
+type Column<'a, T> = (Out<u64>, &'a dyn Fn(T) -> u64);
+
 /// Writes a list: its length if there is no place for it, else as many as there is room for. Places beyond the list get
 /// `rest`.
-fn list<T: Copy>(
-    values: &[T],
-    to: &[(Out<u64>, &dyn Fn(T) -> u64)],
-    count: Out<usize>,
-    room: In<usize>,
-) -> Answer {
+fn list<T: Copy>(values: &[T], to: &[Column<'_, T>], count: Out<usize>, room: In<usize>) -> Answer {
     if to.iter().all(|(to, _)| (*to).place().is_err()) {
         return count.put(values.len());
     }
@@ -93,7 +90,7 @@ fn edges(
         let [from, to] = ends;
         let (of_from, of_to) = (|edge: Edge| edge.from.bits(), |edge: Edge| edge.to.bits());
         let of_data = |edge: Edge| u64::from_le_bytes(edge.data);
-        let mut places: Vec<(Out<u64>, &dyn Fn(Edge) -> u64)> = vec![(from, &of_from), (to, &of_to)];
+        let mut places: Vec<Column<'_, Edge>> = vec![(from, &of_from), (to, &of_to)];
         places.extend(data.map(|data| (data, &of_data as &dyn Fn(Edge) -> u64)));
         list(edges, &places, count, room)
     })

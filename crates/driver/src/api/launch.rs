@@ -3,16 +3,16 @@
 use strata_gpu::device::Entry;
 use strata_workloads::Shape;
 
-use crate::api::handles::check_stream;
 use crate::api::{api, function};
 use crate::client::{Bytes, In};
-use crate::engine::Launched;
+use crate::graph::parts::{Launch, Work};
 use crate::log;
-use crate::objects::{Function, Stream};
-use crate::state::{self, State};
+use crate::objects::{Attributes, Function, Stream};
+use crate::state::State;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::work::{self, Attributes, Launch, Work};
+use crate::work;
+use crate::work::launch::{attribute, word};
 
 /// Keys of the list that passes all arguments in one buffer; the list ends with `END`.
 mod extra {
@@ -21,18 +21,10 @@ mod extra {
     pub const BUFFER_BYTES: u64 = 2;
 }
 
-/// Launch attributes that change the meaning of a launch.
-mod attribute {
-    pub const IGNORE: u32 = 0;
-    pub const COOPERATIVE: u32 = 2;
-    pub const CLUSTER: u32 = 4;
-    /// One more than the last number (13.5).
-    pub const LAST: u32 = 19;
-    /// Size of an attribute in bytes: number, padding, 64 bytes of value.
-    pub const BYTES: usize = 72;
-    /// Maximum number of attributes accepted; the driver API defines fewer kinds.
-    pub const MOST: u32 = 1024;
-}
+/// Size of a launch attribute in bytes: number, padding, 64 bytes of value.
+const ATTRIBUTE_BYTES: usize = 72;
+/// Maximum number of attributes accepted; the driver API defines fewer kinds.
+const MOST_ATTRIBUTES: u32 = 1024;
 
 /// Arguments as a client passes them: a pointer to each, or one buffer.
 #[derive(Clone, Copy)]
@@ -110,52 +102,28 @@ pub fn launch(
     })
 }
 
-/// Runs a kernel to completion; returns what it printed.
-pub fn run(state: &mut State, launch: &Launch) -> Answer<String> {
-    let Launch { function, shape, block, .. } = launch;
-    let entry = &state.entry(*function)?;
-    state.has_run(entry, *function)?;
-    let threads = shape.block.iter().try_fold(1_u32, |all, side| all.checked_mul(*side));
-    let shared = entry.kernel.shared_bytes.saturating_add(shape.dynamic_shared);
-    let machine = &state.settings.machine;
-    if let Some(threads @ 1..=1024) = threads
-        && machine.resident_ctas(&entry.kernel, threads, shared) == 0
-    {
-        return Err(Status::LaunchOutOfResources);
-    }
-    state.mirror_to_device()?;
-    let launched = state.execute(entry, *shape, block)?;
-    state.mirror_to_host()?;
-    Ok(match launched {
-        Launched::Timed(result) => result.printed.concat(),
-        Launched::Functional(summary) => summary.printed,
-    })
-}
-
 /// Reads a list of launch attributes: 72 bytes each, a number, padding, and 64 bytes of value. Clusters are refused.
 fn attributes(list: Bytes, count: u32) -> Answer<Attributes> {
-    if count > attribute::MOST {
+    if count > MOST_ATTRIBUTES {
         return Err(Status::InvalidValue);
     }
     let mut found = Attributes::new();
-    for attribute in list.read(attribute::BYTES * count as usize)?.chunks_exact(attribute::BYTES) {
+    for attribute in list.read(ATTRIBUTE_BYTES * count as usize)?.chunks_exact(ATTRIBUTE_BYTES) {
         let (Some(number), Some(value)) = (attribute.first_chunk(), attribute.last_chunk()) else { continue };
         set_attribute(&mut found, u32::from_le_bytes(*number), *value)?;
     }
     Ok(found)
 }
 
-/// Word `n` of an attribute's value.
-fn word(value: &[u8; 64], n: usize) -> u32 {
-    value[4 * n..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
-}
-
 /// Sets a launch attribute. Clusters are refused.
 pub fn set_attribute(attributes: &mut Attributes, number: u32, value: [u8; 64]) -> Answer {
     match number {
-        attribute::COOPERATIVE if word(&value, 0) != 0 => return Err(cooperative()),
         attribute::CLUSTER if (0..3).any(|axis| word(&value, axis) > 1) => {
             log::once("clusters are not supported".into());
+            return Err(Status::NotSupported);
+        }
+        attribute::DEVICE_UPDATABLE if word(&value, 0) != 0 => {
+            log::once("nodes that kernels change are not supported".into());
             return Err(Status::NotSupported);
         }
         attribute::IGNORE => return Ok(()),
@@ -164,11 +132,6 @@ pub fn set_attribute(attributes: &mut Attributes, number: u32, value: [u8; 64]) 
     }
     attributes.insert(number, value);
     Ok(())
-}
-
-fn cooperative() -> Status {
-    log::once("a cooperative launch is not supported: grids cannot synchronise".into());
-    Status::NotSupported
 }
 
 api! {
@@ -181,9 +144,9 @@ api! {
         launch(function, stream, Attributes::new(), |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 
-    /// Launches a kernel with attributes. Clusters and grid synchronisation are refused; other attributes
-    /// have no modelled effect. Programmatic stream serialization would let a launch begin before the one ahead
-    /// of it ends; here it never does, which the attribute allows.
+    /// Launches a kernel with attributes. Clusters are refused; attributes other than that of cooperative launches
+    /// and those that name events have no modelled effect. Programmatic stream serialization would let a launch begin
+    /// before the one ahead of it ends; here it never does, which the attribute allows.
     cuLaunchKernelEx | cuLaunchKernelEx_ptsz = "cuLaunchKernelEx" 11060 (
         config: Bytes, function: Handle<Function>, each: In<Bytes>, extra: In<u64>,
     ) {
@@ -202,15 +165,16 @@ api! {
         launch(function, stream, attributes, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 
-    /// Fails: grid synchronisation is not supported.
+    /// Launches a kernel whose CTAs are all resident together, so that the grid can synchronise.
     cuLaunchCooperativeKernel | cuLaunchCooperativeKernel_ptsz = "cuLaunchCooperativeKernel" 9000 (
-        function: Handle<Function>, _grid_x: u32, _grid_y: u32, _grid_z: u32, _block_x: u32, _block_y: u32,
-        _block_z: u32, _shared: u32, stream: Handle<Stream>, _each: In<Bytes>,
+        function: Handle<Function>, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32,
+        block_z: u32, shared: u32, stream: Handle<Stream>, each: In<Bytes>,
     ) {
-        state::with_current(|state, context| {
-            check_stream(state, stream)?;
-            function::resolve(state, context, function).map(|_| ())
-        })?;
-        Err(cooperative())
+        let shape = Shape::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared);
+        let mut value = [0; 64];
+        value[0] = 1;
+        let attributes = Attributes::from([(attribute::COOPERATIVE, value)]);
+        let extra = Bytes::at(0).values();
+        launch(function, stream, attributes, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 }

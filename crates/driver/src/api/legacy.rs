@@ -6,11 +6,10 @@ use strata_workloads::Shape;
 use crate::api::{api, launch};
 use crate::client::{Bytes, Out};
 use crate::current;
-use crate::objects::{Context, Function, Next, Stream};
+use crate::objects::{Attributes, Context, Function, Next, Stream};
 use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::work::Attributes;
 
 /// Maximum size of the arguments in bytes (CUDA C programming guide, "Execution Configuration", up to compute
 /// capability 6.x).

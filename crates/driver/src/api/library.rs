@@ -5,8 +5,9 @@ use std::ffi::{CString, c_char};
 
 use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
 
-use crate::api::{api, module};
+use crate::api::{api, module, primary};
 use crate::client::{Bytes, In, Out, Text};
+use crate::current;
 use crate::image::Image;
 use crate::jit::Jit;
 use crate::objects::{Context, Function, Kernel, Library, Module};
@@ -161,13 +162,25 @@ api! {
         })
     }
 
-    /// Fails: PTX has no managed variables.
+    /// Writes the address and size of a managed variable, which host and device can use. Without a current context, it is
+    /// the primary one's.
     cuLibraryGetManaged = "cuLibraryGetManaged" 12000 (
-        _address: Out<u64>, _bytes: Out<usize>, library: Handle<Library>, _name: Text,
+        address: Out<u64>, bytes: Out<usize>, library: Handle<Library>, name: Text,
     ) {
         state::with(|state| {
-            state.libraries.get(library)?;
-            Err(Status::NotFound)
+            let name = name.get()?;
+            if !state.libraries.get(library)?.image.managed().contains(name) {
+                return Err(Status::NotFound);
+            }
+            let context = match current::context().filter(|context| state.active(*context)) {
+                Some(context) => context,
+                None => primary::context(state, 0)?,
+            };
+            let module = loaded(state, library, context)?;
+            let found = state.managed(module, name)?;
+            address.put_if_wanted(found.buffer);
+            bytes.put_if_wanted(found.bytes as usize);
+            Ok(())
         })
     }
 

@@ -4,7 +4,7 @@ mod array;
 mod attributes;
 mod capture;
 mod context;
-pub mod copy;
+mod copy;
 mod device;
 mod error;
 mod event;
@@ -12,7 +12,7 @@ mod executable;
 mod function;
 mod graph;
 pub mod handles;
-pub mod launch;
+mod launch;
 mod legacy;
 mod library;
 mod link;
@@ -26,7 +26,7 @@ mod pool;
 mod primary;
 mod process;
 mod reference;
-pub mod set;
+mod set;
 mod stream;
 mod tables;
 mod texture;
@@ -57,7 +57,7 @@ pub const PER_THREAD_SINCE: i32 = 7000;
 
 /// Exports functions of the driver API, each with the name and API version under which `cuGetProcAddress`
 /// finds it. The name behind `|` means the same function with per-thread default streams. The one behind `/`
-/// is that of an older version, with the API version that brought it and the same signature.
+/// is that of another version, with the API version that brought it and the same signature.
 macro_rules! api {
     ($($(#[$doc:meta])* $name:ident $(| $thread:ident)? $(/ $old:ident $before:literal)?
         = $base:literal $since:literal ($($arguments:tt)*) $body:block)*) => {

@@ -27,7 +27,17 @@ pub fn load(
     let options = state.settings.machine.compile_options();
     let heap_bytes = state.heap_bytes(context)?;
     let id = image.load(state.card()?, options, heap_bytes, jit)?;
-    Ok(state.modules.insert(Module { context, id, owner, functions: BTreeMap::new(), heap_used: false }))
+    let (functions, managed) = (BTreeMap::new(), BTreeMap::new());
+    let names = image.managed();
+    Ok(state.modules.insert(Module {
+        context,
+        id,
+        owner,
+        functions,
+        heap_used: false,
+        managed,
+        managed_names: names,
+    }))
 }
 
 /// Loads a PTX text or a fat binary from the client's memory into the current context.
@@ -174,10 +184,19 @@ api! {
         })
     }
 
-    /// Writes the address and size of a variable.
+    /// Writes the address and size of a variable; of a managed one, the address that the host can use.
     cuModuleGetGlobal_v2 = "cuModuleGetGlobal" 3020 (
         address: Out<u64>, bytes: Out<usize>, module: Handle<Module>, name: Text,
     ) {
-        state::with_current(|state, _| global(state, module, (address, bytes), name.get()?))
+        state::with_current(|state, _| {
+            let name = name.get()?;
+            if state.is_managed(module, name)? {
+                let found = state.managed(module, name)?;
+                address.put_if_wanted(found.buffer);
+                bytes.put_if_wanted(found.bytes as usize);
+                return Ok(());
+            }
+            global(state, module, (address, bytes), name)
+        })
     }
 }

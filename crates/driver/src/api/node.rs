@@ -6,17 +6,17 @@ use strata_workloads::Shape;
 use crate::api::graph::dependencies;
 use crate::api::handles::check_event;
 use crate::api::launch::{Arguments, set_attribute};
-use crate::api::{api, copy, function, set};
+use crate::api::{api, function};
 use crate::client::{Bytes, HostFunction, In, Out};
 use crate::current;
-use crate::graph::executable::Executable;
-use crate::graph::{EdgeData, Graph, Node, Shown};
+use crate::graph::parts::{EdgeData, Executable, Fill, Graph, Launch, Node, Shown, Work};
+use crate::graph::user::Gone;
 use crate::log;
-use crate::objects::{Context, Event};
+use crate::objects::{Attributes, Context, Event};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::work::{Attributes, Fill, Launch, Work};
+use crate::work::{copy, fill};
 
 /// Layout of `CUgraphNodeParams`: a type, and a union behind three reserved words.
 mod parameters {
@@ -72,7 +72,7 @@ fn copies(state: &State, what: Cuboid) -> Answer<Work> {
 fn fills(given: FillNode) -> Answer<Work> {
     let FillNode { address, pitch, value, element, width, height: rows } = given;
     let fill = Fill { address, pitch, value, element, width, rows };
-    set::check(&fill)?;
+    fill::check(&fill)?;
     Ok(Work::Fill(fill))
 }
 
@@ -206,7 +206,7 @@ fn replace_in(
 }
 
 /// Replaces a node's operation. Attributes of a launch stay; graphs and memory cannot be replaced.
-fn put(state: &mut State, node: Handle<Node>, mut work: Work) -> Answer<crate::graph::user::Gone> {
+fn put(state: &mut State, node: Handle<Node>, mut work: Work) -> Answer<Gone> {
     let old = &state.nodes.get(node)?.work;
     let is_fixed = matches!(work, Work::Graph(_) | Work::Allocate { .. } | Work::Free(_));
     if old.kind() != work.kind() || is_fixed {
@@ -219,12 +219,12 @@ fn put(state: &mut State, node: Handle<Node>, mut work: Work) -> Answer<crate::g
     }
     let held = state.nodes.get_mut(node)?;
     (held.work, held.shown) = (work, Shown::default());
-    Ok(crate::graph::user::Gone::default())
+    Ok(Gone::default())
 }
 
 impl State {
     /// Frees what was made for an operation that no node has.
-    fn discard(&mut self, work: Work) -> Answer<crate::graph::user::Gone> {
+    fn discard(&mut self, work: Work) -> Answer<Gone> {
         match work {
             Work::Graph(graph) => self.destroy_graph(graph),
             Work::Allocate { address, .. } => self.disown(address).map(|()| Default::default()),
@@ -260,6 +260,16 @@ impl State {
             _ => Err(Status::InvalidValue),
         }
     }
+}
+
+/// A fill as clients describe it.
+fn fill_node(Fill { address, pitch, value, element, width, rows: height }: Fill) -> FillNode {
+    FillNode { address, pitch, value, element, width, height }
+}
+
+/// An allocation as clients describe it: device memory.
+fn allocation_node(address: u64, bytes: u64) -> AllocationNode {
+    AllocationNode { kind: 1, place: 1, bytes, address, ..AllocationNode::default() }
 }
 
 /// Reads a node's operation.
@@ -310,7 +320,7 @@ api! {
     }
 
     /// Adds a node of any type behind edges with data.
-    cuGraphAddNode_v2 = "cuGraphAddNode" 12030 (
+    cuGraphAddNode_v2 / cuGraphAddNode_v3 13040 = "cuGraphAddNode" 12030 (
         node: Out<Handle<Node>>, graph: Handle<Graph>, before: In<Handle<Node>>, data: In<EdgeData>, count: usize,
         parameters: Bytes,
     ) {
@@ -318,8 +328,30 @@ api! {
     }
 
     /// Replaces what a node does.
-    cuGraphNodeSetParams = "cuGraphNodeSetParams" 12020 (node: Handle<Node>, parameters: Bytes) {
+    cuGraphNodeSetParams / cuGraphNodeSetParams_v2 13040 = "cuGraphNodeSetParams" 12020 (
+        node: Handle<Node>, parameters: Bytes,
+    ) {
         replace(node, |state| described(state, parameters))
+    }
+
+    /// Writes what a node does. What is pointed to stays until the node changes.
+    cuGraphNodeGetParams = "cuGraphNodeGetParams" 13020 (node: Handle<Node>, parameters: Bytes) {
+        read(node, |state, work| {
+            let rest = Bytes::at(parameters.address() + parameters::UNION);
+            parameters.write(parameters::BYTES)?.fill(0);
+            parameters.out().put(work.kind())?;
+            match *work {
+                Work::Kernel(_) => rest.out().put(state.show(node)?),
+                Work::Copy(what) => Bytes::at(rest.address() + parameters::COPY).out().put(what),
+                Work::Fill(fill) => rest.out().put(fill_node(fill)),
+                Work::Host(function, data) => rest.out().put([function.address(), data]),
+                Work::Graph(graph) => rest.out().put(graph),
+                Work::Wait(event) | Work::Record(event) => rest.out().put(event),
+                Work::Allocate { address, bytes } => rest.out().put(allocation_node(address, bytes)),
+                Work::Free(address) => rest.out().put(address),
+                Work::Empty => Ok(()),
+            }
+        })
     }
 
     /// Replaces what a node of an executable graph does.
@@ -465,8 +497,7 @@ api! {
     cuGraphMemsetNodeGetParams = "cuGraphMemsetNodeGetParams" 10000 (node: Handle<Node>, what: Out<FillNode>) {
         read(node, |_, work| {
             let Work::Fill(fill) = *work else { return Err(Status::InvalidValue) };
-            let Fill { address, pitch, value, element, width, rows: height } = fill;
-            what.put(FillNode { address, pitch, value, element, width, height })
+            what.put(fill_node(fill))
         })
     }
 
@@ -624,7 +655,7 @@ api! {
     ) {
         read(node, |_, work| {
             let Work::Allocate { address, bytes } = *work else { return Err(Status::InvalidValue) };
-            what.put(AllocationNode { kind: 1, place: 1, bytes, address, ..AllocationNode::default() })
+            what.put(allocation_node(address, bytes))
         })
     }
 

@@ -11,6 +11,8 @@ use crate::table::Handle;
 
 /// Attributes that are byte counts: reserved and used memory, current and highest.
 const BYTES: std::ops::RangeInclusive<u32> = 5..=8;
+/// Of these, the highest.
+const HIGHEST: [u32; 2] = [6, 8];
 /// 32-bit attributes: which memory may be reused.
 const SWITCHES: std::ops::RangeInclusive<u32> = 1..=3;
 /// Attribute: bytes to keep at a synchronisation.
@@ -24,7 +26,12 @@ fn own(state: &mut State) -> Handle<Pool> {
 
 /// A `CUmemLocation` that is the device, whose memory is pinned (1) as far as pools are concerned.
 fn is_device(location: In<u32>, kind: u32) -> Answer {
-    match (location.at(0)?, location.at(1)?, kind) {
+    device_of([location.at(0)?, location.at(1)?], kind)
+}
+
+/// The same for a location's type and number.
+fn device_of([place, number]: [u32; 2], kind: u32) -> Answer {
+    match (place, number, kind) {
         (1, 0, 1) => Ok(()),
         // Memory of the host, and managed memory.
         (1..=4, _, 1 | 2) => {
@@ -132,12 +139,16 @@ api! {
         })
     }
 
-    /// Creates a pool; its properties have no effect.
-    cuMemPoolCreate = "cuMemPoolCreate" 11020 (pool: Out<Handle<Pool>>, properties: Bytes) {
+    /// Creates a pool of device memory, which cannot be exported.
+    cuMemPoolCreate = "cuMemPoolCreate" 11020 (pool: Out<Handle<Pool>>, properties: In<u32>) {
         state::with(|state| {
             let place = pool.place()?;
-            if properties.is_null() {
-                return Err(Status::InvalidValue);
+            // Kind of memory and of handles, then the location.
+            let (kind, handles) = (properties.at(0)?, properties.at(1)?);
+            device_of([properties.at(2)?, properties.at(3)?], kind)?;
+            if handles != 0 {
+                log::once("memory pools that can be exported are not supported".into());
+                return Err(Status::NotSupported);
             }
             place.put(state.pools.insert(Pool::default()));
             Ok(())
@@ -177,15 +188,16 @@ api! {
         })
     }
 
-    /// Stores an attribute, without effect.
+    /// Stores an attribute, without effect. Of byte counts, only the highest can be set, to 0.
     cuMemPoolSetAttribute = "cuMemPoolSetAttribute" 11020 (pool: Handle<Pool>, number: u32, value: Bytes) {
         state::with(|state| {
             let pool = state.pools.get_mut(pool)?;
+            if HIGHEST.contains(&number) {
+                return if value.values::<u64>().get()? == 0 { Ok(()) } else { Err(Status::InvalidValue) };
+            }
             let value = match number {
                 number if SWITCHES.contains(&number) => u64::from(value.values::<u32>().get()?),
-                number if number == RELEASE_THRESHOLD || BYTES.contains(&number) => {
-                    value.values::<u64>().get()?
-                }
+                number if number == RELEASE_THRESHOLD => value.values::<u64>().get()?,
                 _ => return Err(Status::InvalidValue),
             };
             pool.attributes.insert(number, value);

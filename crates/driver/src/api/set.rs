@@ -1,11 +1,12 @@
 //! Fills memory with a value. Each fill is complete when its call returns.
 
 use crate::api::api;
+use crate::graph::parts::{Fill, Work};
 use crate::objects::Stream;
-use crate::state::State;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::work::{self, Fill, Work};
+use crate::work;
+use crate::work::fill::check;
 
 /// A fill of one row.
 fn line<const N: usize>(address: u64, element: [u8; N], count: usize) -> Answer<Fill> {
@@ -24,32 +25,6 @@ fn rows<const N: usize>(
     let (pitch, width, rows) = (pitch as u64, width as u64, rows as u64);
     let fill = Fill { address, pitch, value: u32::from_le_bytes(value), element: N as u32, width, rows };
     check(&fill).map(|()| fill)
-}
-
-/// Refuses a fill whose rows overlap, or that has elements of another size than 1, 2 or 4 bytes.
-pub fn check(fill: &Fill) -> Answer {
-    let bytes = fill.width.checked_mul(u64::from(fill.element));
-    let is_wrong = !matches!(fill.element, 1 | 2 | 4) || bytes.is_none();
-    if is_wrong || fill.rows > 1 && bytes.is_none_or(|bytes| bytes > fill.pitch) {
-        return Err(Status::InvalidValue);
-    }
-    Ok(())
-}
-
-/// Fills row by row.
-pub fn run(state: &mut State, fill: &Fill) -> Answer {
-    let Fill { address, pitch, value, element, width, rows } = *fill;
-    // The number of rows does not matter if they are empty.
-    let rows = if width == 0 { rows.min(1) } else { rows };
-    for row in 0..rows {
-        let at = row.checked_mul(pitch).and_then(|at| at.checked_add(address)).ok_or(Status::InvalidValue)?;
-        if !at.is_multiple_of(u64::from(element)) {
-            return Err(Status::InvalidValue);
-        }
-        let to = state.on_device(at, width * u64::from(element))?;
-        state.set(to, &value.to_le_bytes()[..element as usize], width)?;
-    }
-    Ok(())
 }
 
 /// Fills now.

@@ -3,11 +3,12 @@
 use crate::api::api;
 use crate::api::handles::{check_event, check_stream, is_default};
 use crate::client::{Bytes, HostFunction, Out, StreamCallback};
-use crate::objects::{Context, Event, Stream};
+use crate::graph::parts::Work;
+use crate::objects::{Attributes, Context, Event, Stream};
 use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::work::{self, Attributes, Work};
+use crate::work;
 
 /// The highest priority; the lowest is 0. Priorities have no effect.
 pub const HIGHEST_PRIORITY: i32 = -5;
@@ -166,10 +167,14 @@ api! {
 
     /// Accepted without effect: every stream may use managed memory.
     cuStreamAttachMemAsync | cuStreamAttachMemAsync_ptsz = "cuStreamAttachMemAsync" 6000 (
-        stream: Handle<Stream>, address: u64, _bytes: usize, _flags: u32,
+        stream: Handle<Stream>, address: u64, _bytes: usize, flags: u32,
     ) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
+            // To all streams, to the host, or to this stream.
+            if !matches!(flags, 1 | 2 | 4) {
+                return Err(Status::InvalidValue);
+            }
             state.on_device(address, 0).map(|_| ())
         })
     }

@@ -97,7 +97,6 @@ unsupported! {
     cuGraphAddBatchMemOpNode = "cuGraphAddBatchMemOpNode" 11070;
     cuGraphAddExternalSemaphoresSignalNode = "cuGraphAddExternalSemaphoresSignalNode" 11020;
     cuGraphAddExternalSemaphoresWaitNode = "cuGraphAddExternalSemaphoresWaitNode" 11020;
-    cuGraphAddNode_v3 = "cuGraphAddNode" 13040;
     cuGraphBatchMemOpNodeGetParams = "cuGraphBatchMemOpNodeGetParams" 11070;
     cuGraphBatchMemOpNodeSetParams = "cuGraphBatchMemOpNodeSetParams" 11070;
     cuGraphConditionalHandleCreate = "cuGraphConditionalHandleCreate" 12030;
@@ -108,8 +107,6 @@ unsupported! {
     cuGraphExternalSemaphoresSignalNodeSetParams = "cuGraphExternalSemaphoresSignalNodeSetParams" 11020;
     cuGraphExternalSemaphoresWaitNodeGetParams = "cuGraphExternalSemaphoresWaitNodeGetParams" 11020;
     cuGraphExternalSemaphoresWaitNodeSetParams = "cuGraphExternalSemaphoresWaitNodeSetParams" 11020;
-    cuGraphNodeGetParams = "cuGraphNodeGetParams" 13020;
-    cuGraphNodeSetParams_v2 = "cuGraphNodeSetParams" 13040;
     cuGraphicsEGLRegisterImage = "cuGraphicsEGLRegisterImage" 7000;
     cuGraphicsGLRegisterBuffer = "cuGraphicsGLRegisterBuffer" 3000;
     cuGraphicsGLRegisterImage = "cuGraphicsGLRegisterImage" 3000;

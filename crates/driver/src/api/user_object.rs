@@ -2,8 +2,7 @@
 
 use crate::api::api;
 use crate::client::{Bytes, HostFunction, Out};
-use crate::graph::Graph;
-use crate::graph::user::UserObject;
+use crate::graph::parts::{Graph, UserObject};
 use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;

@@ -2,40 +2,15 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::thread::ThreadId;
 
 use crate::api::handles;
 use crate::current;
-use crate::graph::{EdgeData, Graph, Node, user};
+use crate::graph::parts::{Capture, Dependencies, EdgeData, Graph, Mode, Name, Node, Work};
+use crate::graph::user::Gone;
 use crate::objects::{Event, Stream};
 use crate::state::State;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::work::Work;
-
-/// Which calls a capture forbids while it goes on: `CUstreamCaptureMode`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Mode {
-    /// Unsafe calls of all threads.
-    Global,
-    /// Unsafe calls of the capture's thread.
-    ThreadLocal,
-    /// None.
-    Relaxed,
-}
-
-impl Mode {
-    /// The mode with a number.
-    pub fn of(number: u32) -> Answer<Mode> {
-        match number {
-            0 => Ok(Mode::Global),
-            1 => Ok(Mode::ThreadLocal),
-            2 => Ok(Mode::Relaxed),
-            _ => Err(Status::InvalidValue),
-        }
-    }
-}
 
 thread_local! {
     static MODE: Cell<Mode> = const { Cell::new(Mode::Global) };
@@ -46,42 +21,13 @@ pub fn exchange_mode(mode: Mode) -> Mode {
     MODE.replace(mode)
 }
 
-/// Nodes that the next operation of a stream waits for.
-pub type Dependencies = Vec<(Handle<Node>, EdgeData)>;
-
-/// A capture in progress.
-#[derive(Debug)]
-pub struct Capture {
-    /// The graph that it makes.
-    pub graph: Handle<Graph>,
-    /// Whether the graph was the client's before.
-    given: bool,
-    mode: Mode,
-    thread: ThreadId,
-    origin: Name,
-    /// Whether an error has ended it. It is there until the stream in which it began ends it.
-    pub invalid: bool,
-    /// What the next operation of each captured stream waits for.
-    pub streams: BTreeMap<Name, Dependencies>,
-    /// Nodes that it has made.
-    made: BTreeSet<Handle<Node>>,
-    /// The dependencies that a client was shown last, at a fixed address.
-    pub shown: (Box<[u64]>, Box<[EdgeData]>),
-}
-
-/// A stream, by its handle; the default stream of a thread also by that thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Name(Handle<Stream>, u64);
-
-impl Name {
-    /// The stream that a handle names in this call. `None` for the legacy default stream, which is never captured.
-    pub fn of(stream: Handle<Stream>) -> Option<Name> {
-        let stream = handles::named(stream);
-        if stream == handles::LEGACY {
-            return None;
-        }
-        Some(Name(stream, if stream == handles::PER_THREAD { current::thread() } else { 0 }))
+/// The stream that a handle names in this call. `None` for the legacy default stream, which is never captured.
+pub fn name(stream: Handle<Stream>) -> Option<Name> {
+    let stream = handles::named(stream);
+    if stream == handles::LEGACY {
+        return None;
     }
+    Some(Name(stream, if stream == handles::PER_THREAD { current::thread() } else { 0 }))
 }
 
 impl State {
@@ -95,29 +41,30 @@ impl State {
 
     /// The capture that a stream is part of, valid or not.
     pub fn capture_of(&self, stream: Handle<Stream>) -> Option<u64> {
-        let name = Name::of(stream)?;
+        let own = name(stream)?;
         self.captures
             .iter()
-            .find(|(_, capture)| capture.streams.contains_key(&name))
+            .find(|(_, capture)| capture.streams.contains_key(&own))
             .map(|(number, _)| *number)
+    }
+
+    /// The valid captures of streams that the legacy default stream waits for.
+    pub fn waited_for(&self) -> Vec<u64> {
+        let is_waited_for = |capture: &Capture| capture.streams.keys().any(|name| self.is_blocking(*name));
+        let valid = self.captures.iter().filter(|(_, capture)| !capture.invalid);
+        valid.filter(|(_, capture)| is_waited_for(capture)).map(|(number, _)| *number).collect()
     }
 
     /// The capture that takes a stream's next operation. An operation of the legacy default stream would wait for
     /// captured streams, which ends their captures.
     pub fn captured(&mut self, stream: Handle<Stream>) -> Answer<Option<u64>> {
         handles::check_stream(self, stream)?;
-        if Name::of(stream).is_none() {
-            let waits = |capture: &Capture| capture.streams.keys().any(|name| self.is_blocking(*name));
-            let waiting: Vec<u64> = self
-                .captures
-                .iter()
-                .filter(|(_, capture)| capture.mode != Mode::Relaxed && !capture.invalid && waits(capture))
-                .map(|(number, _)| *number)
-                .collect();
-            for number in &waiting {
+        if name(stream).is_none() {
+            let waited_for = self.waited_for();
+            for number in &waited_for {
                 self.invalidate(*number);
             }
-            return if waiting.is_empty() { Ok(None) } else { Err(Status::StreamCaptureImplicit) };
+            return if waited_for.is_empty() { Ok(None) } else { Err(Status::StreamCaptureImplicit) };
         }
         let Some(number) = self.capture_of(stream) else { return Ok(None) };
         if self.captures.get(&number).is_some_and(|capture| capture.invalid) {
@@ -181,7 +128,7 @@ impl State {
         into: Option<(Handle<Graph>, Dependencies)>,
     ) -> Answer {
         handles::check_stream(self, stream)?;
-        let name = Name::of(stream).ok_or(Status::StreamCaptureUnsupported)?;
+        let own = name(stream).ok_or(Status::StreamCaptureUnsupported)?;
         if self.capture_of(stream).is_some() {
             return Err(Status::IllegalState);
         }
@@ -196,9 +143,9 @@ impl State {
             given,
             mode,
             thread: std::thread::current().id(),
-            origin: name,
+            origin: own,
             invalid: false,
-            streams: BTreeMap::from([(name, before)]),
+            streams: BTreeMap::from([(own, before)]),
             made: BTreeSet::new(),
             shown: Default::default(),
         };
@@ -208,9 +155,9 @@ impl State {
 
     /// Adds an operation of a captured stream to its graph.
     pub fn capture(&mut self, number: u64, stream: Handle<Stream>, work: Work) -> Answer<Handle<Node>> {
-        let name = Name::of(stream).ok_or(Status::StreamCaptureUnsupported)?;
+        let own = name(stream).ok_or(Status::StreamCaptureUnsupported)?;
         let capture = self.captures.get(&number).ok_or(Status::Unknown)?;
-        let (graph, before) = (capture.graph, capture.streams.get(&name).cloned().unwrap_or_default());
+        let (graph, before) = (capture.graph, capture.streams.get(&own).cloned().unwrap_or_default());
         let node = match self.add_node(graph, &before, work) {
             Ok(node) => node,
             Err(status) => {
@@ -220,35 +167,35 @@ impl State {
         };
         let capture = self.captures.get_mut(&number).ok_or(Status::Unknown)?;
         capture.made.insert(node);
-        capture.streams.insert(name, vec![(node, EdgeData::default())]);
+        capture.streams.insert(own, vec![(node, EdgeData::default())]);
         Ok(node)
     }
 
     /// Records an event in a captured stream: whoever waits for it waits for what the stream has done so far.
     pub fn capture_record(&mut self, number: u64, stream: Handle<Stream>, event: Handle<Event>) -> Answer {
-        let name = Name::of(stream).ok_or(Status::StreamCaptureUnsupported)?;
+        let own = name(stream).ok_or(Status::StreamCaptureUnsupported)?;
         let capture = self.captures.get(&number).ok_or(Status::Unknown)?;
-        let before = capture.streams.get(&name).cloned().unwrap_or_default();
-        let event = self.events.get_mut(event)?;
-        (event.captured, event.recorded) = (Some((number, before)), None);
+        let before = capture.streams.get(&own).cloned().unwrap_or_default();
+        self.events.get_mut(event)?.recorded = None;
+        self.captured_events.insert(event, (number, before));
         Ok(())
     }
 
     /// A stream waits for an event. An event of a capture makes the stream part of it.
     pub fn capture_wait(&mut self, stream: Handle<Stream>, event: Handle<Event>) -> Answer {
         let capturing = self.captured(stream)?;
-        let event = self.events.get(event)?;
-        let Some((number, nodes)) = event.captured.clone() else {
+        let recorded = self.events.get(event)?.recorded;
+        let Some((number, nodes)) = self.captured_events.get(&event).cloned() else {
             // A wait for an event that was never recorded is no wait.
             return match capturing {
-                Some(number) if event.recorded.is_some() => {
+                Some(number) if recorded.is_some() => {
                     self.invalidate(number);
                     Err(Status::StreamCaptureIsolation)
                 }
                 _ => Ok(()),
             };
         };
-        let Some(name) = Name::of(stream) else { return Err(Status::StreamCaptureImplicit) };
+        let Some(own) = name(stream) else { return Err(Status::StreamCaptureImplicit) };
         let Some(capture) = self.captures.get_mut(&number) else { return Err(Status::CapturedEvent) };
         if capture.invalid {
             return Err(Status::StreamCaptureInvalidated);
@@ -260,7 +207,7 @@ impl State {
             self.invalidate(other);
             return Err(Status::StreamCaptureMerge);
         }
-        let before = capture.streams.entry(name).or_default();
+        let before = capture.streams.entry(own).or_default();
         for (node, data) in nodes {
             if !before.iter().any(|(other, _)| *other == node) {
                 before.push((node, data));
@@ -270,18 +217,15 @@ impl State {
     }
 
     /// Ends a capture in the stream in which it began, and returns its graph.
-    pub fn end_capture(
-        &mut self,
-        stream: Handle<Stream>,
-    ) -> Answer<Result<Handle<Graph>, (Status, user::Gone)>> {
+    pub fn end_capture(&mut self, stream: Handle<Stream>) -> Answer<Result<Handle<Graph>, (Status, Gone)>> {
         handles::check_stream(self, stream)?;
-        let name = Name::of(stream).ok_or(Status::IllegalState)?;
+        let own = name(stream).ok_or(Status::IllegalState)?;
         let number = self.capture_of(stream).ok_or(Status::IllegalState)?;
         let capture = self.captures.get(&number).ok_or(Status::Unknown)?;
         if capture.mode != Mode::Relaxed && capture.thread != std::thread::current().id() {
             return Err(Status::StreamCaptureWrongThread);
         }
-        if capture.origin != name {
+        if capture.origin != own {
             self.invalidate(number);
             return Err(Status::StreamCaptureUnmatched);
         }
@@ -295,7 +239,7 @@ impl State {
         };
         Ok(match refused {
             None => Ok(capture.graph),
-            Some(status) if capture.given => Err((status, user::Gone::default())),
+            Some(status) if capture.given => Err((status, Gone::default())),
             Some(status) => Err((status, self.destroy_graph(capture.graph)?)),
         })
     }
@@ -312,19 +256,19 @@ impl State {
 
     /// Forgets a stream that is destroyed. A capture that it is part of is no longer valid; one that began in it is
     /// no longer there.
-    pub fn forget_captured(&mut self, stream: Handle<Stream>) -> Answer<user::Gone> {
-        let mut gone = user::Gone::default();
+    pub fn forget_captured(&mut self, stream: Handle<Stream>) -> Answer<Gone> {
+        let mut gone = Gone::default();
         let Some(number) = self.capture_of(stream) else { return Ok(gone) };
         self.invalidate(number);
-        let name = Name::of(stream);
+        let own = name(stream);
         let Some(capture) = self.captures.get_mut(&number) else { return Ok(gone) };
-        if Some(capture.origin) == name {
+        if Some(capture.origin) == own {
             let Some(capture) = self.captures.remove(&number) else { return Ok(gone) };
             if !capture.given {
                 gone = self.destroy_graph(capture.graph)?;
             }
-        } else if let Some(name) = name {
-            capture.streams.remove(&name);
+        } else if let Some(own) = own {
+            capture.streams.remove(&own);
         }
         Ok(gone)
     }

@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::graph::Graph;
+use crate::graph::parts::{Graph, Work};
 use crate::state::State;
 use crate::status::Answer;
 use crate::table::Handle;
-use crate::work::Work;
 
 impl State {
     /// A graph in DOT, graphs within it as clusters. With handles, nodes are named by these.

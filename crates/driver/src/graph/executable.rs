@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::graph::{Graph, Node, user};
+use crate::graph::parts::{Executable, Graph, Launch, Node, Work};
+use crate::graph::user::Gone;
 use crate::state::State;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::work::Work;
 
 /// Flags of an instantiation.
 pub mod flag {
@@ -18,23 +18,6 @@ pub mod flag {
     pub const DEVICE: u64 = 4;
     /// All flags; the last is that nodes run with their own priorities.
     pub const ALL: u64 = 15;
-}
-
-/// An executable graph.
-#[derive(Debug)]
-pub struct Executable {
-    /// Unique number.
-    pub number: u64,
-    /// A copy of the graph, which clients do not see.
-    pub graph: Handle<Graph>,
-    /// The graph that it was made from.
-    pub from: Handle<Graph>,
-    /// The copy of each node of that graph and of graphs within it.
-    pub copies: BTreeMap<Handle<Node>, Handle<Node>>,
-    /// Copies that do nothing.
-    pub disabled: BTreeSet<Handle<Node>>,
-    /// Flags of the instantiation.
-    pub flags: u64,
 }
 
 /// Why an update is refused: `CUgraphExecUpdateResult`.
@@ -86,7 +69,7 @@ impl State {
     }
 
     /// Destroys an executable graph.
-    pub fn destroy_executable(&mut self, executable: Handle<Executable>) -> Answer<user::Gone> {
+    pub fn destroy_executable(&mut self, executable: Handle<Executable>) -> Answer<Gone> {
         let gone = self.executables.remove(executable)?;
         self.destroy_graph(gone.graph)
     }
@@ -203,26 +186,8 @@ impl State {
     }
 
     /// The context of a launch's kernel.
-    fn owner(&self, launch: &crate::work::Launch) -> Answer<Handle<crate::objects::Context>> {
+    fn owner(&self, launch: &Launch) -> Answer<Handle<crate::objects::Context>> {
         let module = self.functions.get(launch.function)?.module;
         Ok(self.modules.get(module)?.context)
-    }
-}
-
-impl Work {
-    /// The `CUgraphNodeType` of a node with this operation.
-    pub fn kind(&self) -> u32 {
-        match self {
-            Work::Kernel(_) => 0,
-            Work::Copy(_) => 1,
-            Work::Fill(_) => 2,
-            Work::Host(..) => 3,
-            Work::Graph(_) => 4,
-            Work::Empty => 5,
-            Work::Wait(_) => 6,
-            Work::Record(_) => 7,
-            Work::Allocate { .. } => 10,
-            Work::Free(_) => 11,
-        }
     }
 }

@@ -4,15 +4,6 @@
 use crate::state::State;
 use crate::status::{Answer, Status};
 
-/// Memory of a node.
-#[derive(Debug, Default)]
-pub struct Lent {
-    /// Whether it has been allocated by a launch and not been freed since.
-    pub live: bool,
-    /// Nodes that allocate it: that of a graph, and its copy in an executable graph.
-    pub owners: u32,
-}
-
 impl State {
     /// Notes one more node that allocates the memory at an address.
     pub fn own(&mut self, address: u64) {

@@ -1,20 +1,10 @@
 //! Clients' objects that graphs refer to. When nothing refers to one any more, its destructor is called.
 
 use crate::client::{Bytes, HostFunction};
+use crate::graph::parts::UserObject;
 use crate::state::State;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-
-/// A client's object.
-#[derive(Debug)]
-pub struct UserObject {
-    /// The destructor.
-    pub destroy: HostFunction,
-    /// The address that the destructor gets.
-    pub data: u64,
-    /// References: the client's and those of graphs.
-    pub references: u32,
-}
 
 /// Destructors to call when the driver's lock is released.
 #[derive(Debug, Default)]

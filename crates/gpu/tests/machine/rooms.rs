@@ -37,6 +37,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("strata-cudart-11", &["strata-runtime"]),
     ("strata-cudart-12", &["strata-runtime"]),
     ("strata-cudart-13", &["strata-runtime"]),
+    ("strata-nvml", &["strata-abi"]),
     ("strata-audit", &[]),
     ("strata-nvrtc", &[]),
     ("strata-nvjitlink", &["strata-ptx"]),

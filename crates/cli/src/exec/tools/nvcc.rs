@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::options::{Word, words};
 
@@ -57,11 +57,21 @@ pub fn run(given: Vec<OsString>) -> Result<(), String> {
     let what = if changed.is_some() { "PTX in the place of a cubin, by " } else { "as it was called: " };
     super::note(NAME, &format!("{what}{}", Path::new(&real).display()));
     let mut command = Command::new(&real);
+    if matches!(line.as_deref(), Some([option]) if ["--version", "-V"].contains(&option.as_str())) {
+        return version(command.arg("--version"));
+    }
     match changed {
         Some(line) => command.args(line),
         None => command.args(given),
     };
     Err(format!("nvcc: {}: {}", Path::new(&real).display(), command.exec()))
+}
+
+/// Prints the version. Programs keep cubins under names made of it, so it says that these are none.
+fn version(command: &mut Command) -> Result<(), String> {
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("nvcc: {error}"))?;
+    print!("{}Strata: PTX in the place of a cubin\n", String::from_utf8_lossy(&output.stdout));
+    if output.status.success() { Ok(()) } else { Err(format!("nvcc: {}", output.status)) }
 }
 
 /// The command line that makes PTX where this one makes a cubin, under the cubin's name; nothing where it makes none.

@@ -241,6 +241,12 @@ impl<'a> Builder<'a> {
             "vprintf" => self.vprintf(target.place, results, arguments),
             "__assertfail" => self.assert_fail(arguments),
             name if let Some(op) = TileOp::of_function(name) => self.tile(op, callee, arguments),
+            // The device runtime: `cudaLaunchDevice`, `cudaGetParameterBuffer` and what goes with them.
+            name if name.starts_with("cuda") => {
+                Err(Diagnostic::unsupported(target.place, "dynamic parallelism")
+                    .found(format!("a call of `{name}`"))
+                    .expected("a kernel that launches no other: launches come from the host"))
+            }
             name => Err(Diagnostic::unsupported(target.place, "call of a function without a body")
                 .found(format!("`{name}`"))
                 .expected("a function of this text, `malloc`, `free`, `vprintf`, `__assertfail`, `stash_add_map`, `stash_chg_map`, \

@@ -7,8 +7,13 @@ use strata_ptx::texture::{
 
 use super::*;
 
-const FETCH: Op =
-    Op::Texture(TextureFetch { geometry: Geometry::D1, integer: true, result: Ty::U32, gather: None, detail: Detail::Base });
+const FETCH: Op = Op::Texture(TextureFetch {
+    geometry: Geometry::D1,
+    integer: true,
+    result: Ty::U32,
+    gather: None,
+    detail: Detail::Base,
+});
 
 /// A bench whose handle 1 is 1,024 words of linear memory, and whose kernel fetches.
 fn bench() -> Bench {

@@ -1,80 +1,18 @@
-//! What a stream does or a node of a graph holds: one operation, which runs at once or when its graph is launched.
+//! Operations of streams and of graphs: they are done at once, or when their graph is launched.
 
-use std::collections::BTreeMap;
+pub mod copy;
+pub mod fill;
+pub mod launch;
+
 use std::io::Write;
 
-use strata_abi::driver::Cuboid;
-use strata_workloads::Shape;
-
-use crate::api::{copy, handles, launch, set};
+use crate::api::handles;
 use crate::client::{Bytes, HostFunction};
-use crate::objects::{Event, Function, Stream};
+use crate::graph::parts::Work;
+use crate::objects::{Context, Event, Stream};
 use crate::state::{self, State};
 use crate::status::Answer;
 use crate::table::Handle;
-
-/// One operation.
-#[derive(Clone, Debug)]
-pub enum Work {
-    /// A launch of a kernel.
-    Kernel(Launch),
-    /// A copy.
-    Copy(Cuboid),
-    /// A fill of memory.
-    Fill(Fill),
-    /// A call of a client's function with data at an address.
-    Host(HostFunction, u64),
-    /// All nodes of a graph that belongs to the node.
-    Graph(Handle<crate::graph::Graph>),
-    /// Nothing.
-    Empty,
-    /// A wait for an event, which is complete: everything runs in order.
-    Wait(Handle<Event>),
-    /// A record of an event.
-    Record(Handle<Event>),
-    /// An allocation, whose address has been known since the node was made.
-    Allocate {
-        /// Address of the memory.
-        address: u64,
-        /// Size in bytes.
-        bytes: u64,
-    },
-    /// The end of such an allocation.
-    Free(u64),
-}
-
-/// A launch of a kernel.
-#[derive(Clone, Debug)]
-pub struct Launch {
-    /// The kernel.
-    pub function: Handle<Function>,
-    /// Grid, block and dynamic shared memory.
-    pub shape: Shape,
-    /// The parameter block.
-    pub block: Vec<u8>,
-    /// Launch attributes, by number.
-    pub attributes: Attributes,
-}
-
-/// Launch attributes, by number; each value has 64 bytes.
-pub type Attributes = BTreeMap<u32, [u8; 64]>;
-
-/// A fill of rows of memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Fill {
-    /// Address of the first row.
-    pub address: u64,
-    /// Distance between rows in bytes.
-    pub pitch: u64,
-    /// Value of an element; the lower bytes count.
-    pub value: u32,
-    /// Size of an element: 1, 2 or 4 bytes.
-    pub element: u32,
-    /// Elements in a row.
-    pub width: u64,
-    /// Number of rows.
-    pub rows: u64,
-}
 
 /// What remains of an operation when the driver's lock is released.
 #[derive(Debug, Default)]
@@ -104,7 +42,7 @@ impl After {
 /// Does an operation in a stream: at once, or, where the stream is captured, when the graph is launched.
 pub fn submit(
     stream: Handle<Stream>,
-    make: impl FnOnce(&mut State, Handle<crate::objects::Context>) -> Answer<Work>,
+    make: impl FnOnce(&mut State, Handle<Context>) -> Answer<Work>,
 ) -> Answer {
     let after = state::with_current(|state, context| {
         let captured = state.captured(stream)?;
@@ -118,7 +56,7 @@ pub fn submit(
 }
 
 /// Does an operation whose function waits for its end, and so cannot be captured.
-pub fn synchronous(make: impl FnOnce(&mut State, Handle<crate::objects::Context>) -> Answer<Work>) -> Answer {
+pub fn synchronous(make: impl FnOnce(&mut State, Handle<Context>) -> Answer<Work>) -> Answer {
     let after = state::with_current(|state, context| {
         state.must_not_capture(Handle::NULL)?;
         let work = make(state, context)?;
@@ -133,7 +71,7 @@ impl State {
         match work {
             Work::Kernel(launch) => return launch::run(self, launch).map(After::printed),
             Work::Copy(what) => copy::run(self, what)?,
-            Work::Fill(fill) => set::run(self, fill)?,
+            Work::Fill(fill) => fill::run(self, fill)?,
             Work::Host(function, data) => {
                 return Ok(After { printed: String::new(), call: Some((*function, *data)) });
             }
@@ -149,8 +87,8 @@ impl State {
     /// Records an event now.
     pub fn record(&mut self, event: Handle<Event>) -> Answer {
         let now = self.card()?.backend().cycles();
-        let event = self.events.get_mut(event)?;
-        (event.recorded, event.captured) = (Some(now), None);
+        self.events.get_mut(event)?.recorded = Some(now);
+        self.captured_events.remove(&event);
         Ok(())
     }
 }
