@@ -277,7 +277,7 @@ fn what_is_no_texture_is_refused() {
         (linear(256), Description { filter: 1, ..point }, INVALID_VALUE),
         (linear(256), Description { addressing: [4, 0, 0], ..point }, INVALID_VALUE),
         (linear(256), Description { flags: 0x10, ..point }, NOT_SUPPORTED),
-        (Resource { kind: 1, ..linear(256) }, point, NOT_SUPPORTED),
+        (Resource { kind: 1, ..linear(256) }, point, INVALID_HANDLE),
         (Resource { kind: 7, ..linear(256) }, point, INVALID_VALUE),
         (Resource { flags: 1, ..linear(256) }, point, INVALID_VALUE),
         (Resource::linear(memory, 0x77, 1, 256), point, NOT_SUPPORTED),
