@@ -4,8 +4,8 @@
 pub use strata_abi::PAGE;
 use strata_abi::{Plain, Refusal};
 
-use crate::table::Handle;
 use crate::status::{Answer, Status};
+use crate::table::Handle;
 
 impl Refusal for Status {
     const INVALID_VALUE: Status = Status::InvalidValue;
