@@ -12,6 +12,7 @@
 
 mod allocation;
 mod api;
+mod asked;
 mod blocks;
 mod buffer;
 mod check;

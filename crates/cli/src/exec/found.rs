@@ -13,6 +13,10 @@ struct Found {
     libraries: BTreeMap<PathBuf, BTreeSet<String>>,
     /// Each tool, with what it did and how often.
     tools: BTreeMap<(String, String), u32>,
+    /// Names that were looked up in the driver and are not there.
+    absent: BTreeSet<String>,
+    /// Functions of the driver that were called and do nothing.
+    unsupported: BTreeSet<String>,
 }
 
 impl Found {
@@ -30,6 +34,12 @@ impl Found {
                 }
                 ["ran", tool, what] => {
                     *found.tools.entry((tool.to_owned(), what.to_owned())).or_default() += 1
+                }
+                ["absent", name] => {
+                    found.absent.insert(name.to_owned());
+                }
+                ["unsupported", name] => {
+                    found.unsupported.insert(name.to_owned());
                 }
                 _ => {}
             }
@@ -59,6 +69,14 @@ impl Found {
         for ((tool, what), times) in &self.tools {
             let _ = writeln!(text, "  {tool}, {times} times: {what}");
         }
+        let lists = [
+            ("not in the driver", &self.absent),
+            ("of the driver, called and not supported", &self.unsupported),
+        ];
+        for (title, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let _ = writeln!(text, "{title}: {}", names.join(", "));
+        }
         text
     }
 }
@@ -81,9 +99,10 @@ mod tests {
     fn a_report_says_what_stood_before_what() {
         let list = "7\treplaced\tlibcuda.so\t/ours/libcuda.so\n7\tloaded\t/ours/libcuda.so\n\
             7\treplaced\t/v/libcudart.so.13\t/ours/libcudart.so.13\n8\tloaded\t/v/libcublas.so.13\n\
-            9\tran\tptxas\ta.ptx\n9\tran\tptxas\ta.ptx\nhalf a li";
+            9\tran\tptxas\ta.ptx\n9\tran\tptxas\ta.ptx\n7\tabsent\tcuNew\n8\tunsupported\tcuOld\n7\tabsent\tcuNew\nhalf a li";
         let expected = "libraries before the program's own:\n  libcuda.so for libcuda.so\n\
-            the program's own of CUDA:\n  /v/libcublas.so.13\ntools:\n  ptxas, 2 times: a.ptx\n";
+            the program's own of CUDA:\n  /v/libcublas.so.13\ntools:\n  ptxas, 2 times: a.ptx\n\
+            not in the driver: cuNew\nof the driver, called and not supported: cuOld\n";
         assert_eq!(Found::read(list).text(Path::new("/ours")), expected);
     }
 }

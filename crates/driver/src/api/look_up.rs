@@ -1,6 +1,7 @@
 //! Finds functions by name, version and default stream.
 
 use crate::api::{api, procedures};
+use crate::asked::{self, Asked};
 use crate::client::{Out, Text};
 use crate::current::Default;
 use crate::status::{Answer, Status};
@@ -35,11 +36,11 @@ fn look_up(name: &str, version: i32, default: Default) -> Result<*const (), u32>
         .filter(|procedure| procedure.since <= version)
         .filter(|procedure| procedure.default == Default::Legacy || procedure.default == default)
         .max_by_key(|procedure| (procedure.since, procedure.default == default));
-    match newest {
-        Some(procedure) => Ok(procedure.address),
-        None if all().next().is_some() => Err(found::VERSION_NOT_SUFFICIENT),
-        None => Err(found::SYMBOL_NOT_FOUND),
+    if let Some(procedure) = newest {
+        return Ok(procedure.address);
     }
+    asked::note(Asked::Absent, name);
+    Err(if all().next().is_some() { found::VERSION_NOT_SUFFICIENT } else { found::SYMBOL_NOT_FOUND })
 }
 
 api! {

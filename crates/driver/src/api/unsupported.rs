@@ -2,12 +2,14 @@
 //! called.
 
 use crate::api::api;
+use crate::asked::{self, Asked};
 use crate::log;
 use crate::status::{Answer, Status};
 
 /// Names a function on standard error, once, and refuses it.
 fn refuse(name: &str) -> Answer {
     log::once(format!("{name} is not supported"));
+    asked::note(Asked::Unsupported, name);
     Err(Status::NotSupported)
 }
 

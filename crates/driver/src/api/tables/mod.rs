@@ -88,7 +88,9 @@ trait Named {
 
 /// Fails: what the function at this place does is not known.
 extern "C" fn unsupported<T: Named, const SLOT: usize>() -> Status {
-    log::once(format!("function {SLOT} of the {} is not supported", T::NAME));
+    let name = format!("function {SLOT} of the {}", T::NAME);
+    log::once(format!("{name} is not supported"));
+    asked::note(Asked::Unsupported, &name);
     Status::NotSupported
 }
 
