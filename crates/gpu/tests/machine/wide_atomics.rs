@@ -51,8 +51,11 @@ const BEGIN: &str = "mov.u32 %t, %tid.x;\nmov.u32 %cta, %ctaid.x;\nmov.u32 %n, %
     st.shared.v4.u32 [own], {0, 0, 0, 0};\nbar.sync 0;\n\
     and.b32 %t, %t, 1;\nsetp.eq.u32 %even, %t, 0;\nPICK\n";
 
-/// The three ways to a cell: for each the space's word, how a thread finds its own, and which threads share one.
-const WAYS: [(&str, &str, fn(u32) -> u32); 3] = [
+/// A way to a cell: the space's word, how a thread finds its own, and which threads share one.
+type Way = (&'static str, &'static str, fn(u32) -> u32);
+
+/// The three ways to a cell.
+const WAYS: [Way; 3] = [
     (".global", "ld.param.u64 %c, [cell];", |_| 0),
     (".shared", "mov.u64 %c, own;", |thread| 1 + thread / THREADS),
     ("", "ld.param.u64 %c, [cell];\n@%even mov.u64 %c, own;\n@%even cvta.shared.u64 %c, %c;", |thread| {

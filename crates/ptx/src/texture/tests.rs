@@ -78,7 +78,6 @@ fn weights_are_256ths_and_far_coordinates_stay_sane() {
         result: Ty::F32,
         gather: None,
         detail: Detail::Base,
-        detail: Detail::Base,
     };
     let texture = |addressing, normalized| Texture {
         image: image(Geometry::D1, [8, 1, 1], Layout::Rows { pitch: 512 }),

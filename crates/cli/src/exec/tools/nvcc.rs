@@ -70,7 +70,7 @@ pub fn run(given: Vec<OsString>) -> Result<(), String> {
 /// Prints the version. Programs keep cubins under names made of it, so it says that these are none.
 fn version(command: &mut Command) -> Result<(), String> {
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("nvcc: {error}"))?;
-    print!("{}Strata: PTX in the place of a cubin\n", String::from_utf8_lossy(&output.stdout));
+    println!("{}Strata: PTX in the place of a cubin", String::from_utf8_lossy(&output.stdout));
     if output.status.success() { Ok(()) } else { Err(format!("nvcc: {}", output.status)) }
 }
 

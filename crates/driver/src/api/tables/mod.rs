@@ -13,6 +13,7 @@ mod runtime;
 mod storage;
 mod thread;
 
+use crate::asked::{self, Asked};
 use crate::log::{self, Level};
 use crate::status::Status;
 

@@ -74,9 +74,11 @@ impl Builder<'_> {
     /// the low word of a wider register counts.
     pub(super) fn address(&mut self, operand: &Operand, space: Space) -> Result<(VSrc, i64), Fail> {
         let (base, offset) = match operand.kind {
-            OperandKind::Memory { base, offset } => (base, offset),
-            OperandKind::Indexed(name, offset) => (Base::Name(name), offset),
-            _ => return Err(self.wrong_kind(operand, "an address in brackets")),
+            OperandKind::Memory { base: Base::Absolute, offset } => (Base::Absolute, offset),
+            ref kind => match kind.named_address() {
+                Some((name, offset)) => (Base::Name(name), offset),
+                None => return Err(self.wrong_kind(operand, "an address in brackets")),
+            },
         };
         let Base::Name(name) = base else {
             return Ok((VSrc::Const(Constant::Bits(offset as u64)), 0));

@@ -267,7 +267,7 @@ impl<'a> Scan<'a, '_> {
         match &operand.kind {
             OperandKind::Name(name)
             | OperandKind::Offset(name, _)
-            | OperandKind::Indexed(name, _)
+            | OperandKind::Indexed { array: name, .. }
             | OperandKind::Memory { base: Base::Name(name), .. } => self.graph.name(*name, self.globals),
             OperandKind::Vector(inner) | OperandKind::List(inner) | OperandKind::Bracket(inner) => {
                 inner.iter().for_each(|operand| self.operand(operand));

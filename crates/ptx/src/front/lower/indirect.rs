@@ -76,7 +76,7 @@ impl<'a> Builder<'a> {
                 let index = Operand { place: operand.place, kind: OperandKind::Name(index) };
                 Ok(Some((array, registers, self.src(&index, Ty::U32)?)))
             }
-            OperandKind::Indexed(array, offset) => {
+            OperandKind::Indexed { array, index: offset, .. } => {
                 let (array, registers) = self.array(array, operand.place)?;
                 if !(0..i64::from(registers)).contains(&offset) {
                     return Err(Diagnostic::invalid(operand.place, "no such register of the array")

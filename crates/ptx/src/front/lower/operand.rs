@@ -260,8 +260,9 @@ impl<'a> Builder<'a> {
                     None => Err(self.wrong_kind(operand, "a register or a constant")),
                 }
             }
-            OperandKind::Offset(name, addend) | OperandKind::Indexed(name, addend) => {
-                self.address_value(*name, *addend, wanted, place)
+            OperandKind::Offset(name, addend) => self.address_value(*name, *addend, wanted, place),
+            OperandKind::Indexed { array, index, step } => {
+                self.address_value(*array, index.wrapping_mul(i64::from(*step)), wanted, place)
             }
             _ => Err(self.wrong_kind(operand, "a register or a constant")),
         }
@@ -341,7 +342,7 @@ impl<'a> Builder<'a> {
             OperandKind::Element(name, index) => format!("`{}[{}]`", self.text(name), self.text(index)),
             OperandKind::Not(name) => format!("`!{}`", self.text(name)),
             OperandKind::Negated(_) => "a negated operand".to_string(),
-            OperandKind::Offset(..) | OperandKind::Indexed(..) => "an address".to_string(),
+            OperandKind::Offset(..) | OperandKind::Indexed { .. } => "an address".to_string(),
             OperandKind::Value(_) => "a constant".to_string(),
             OperandKind::Sink => "`_`".to_string(),
             OperandKind::Pair(_) => "a pair `a|b`".to_string(),

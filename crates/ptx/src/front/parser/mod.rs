@@ -43,7 +43,7 @@ struct Parser<'t> {
     ahead: Spot,
     depth: u32,
     /// The arrays that may be named here, the innermost last, with the bytes from one element to the next.
-    arrays: Vec<(Name, i64)>,
+    arrays: Vec<(Name, u8)>,
 }
 
 impl<'t> Parser<'t> {

@@ -75,7 +75,7 @@ impl Parser<'_> {
                         .found(format!("`{}`", self.names.text(name)))
                         .expected("an array that was declared before"));
                 };
-                OperandKind::Indexed(name, index.wrapping_mul(*step))
+                OperandKind::Indexed { array: name, index, step: *step }
             }
             _ => match self.names.text(name) {
                 "_" => OperandKind::Sink,

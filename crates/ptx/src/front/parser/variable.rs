@@ -220,7 +220,7 @@ impl Parser<'_> {
         if !dims.is_empty() {
             // As ptxas: of vectors and of arrays of arrays, the scalars are counted. Registers have numbers, not addresses.
             let step = match head.ty {
-                DeclType::Scalar(ty) if head.space != DeclSpace::Reg => ty.bytes() as i64,
+                DeclType::Scalar(ty) if head.space != DeclSpace::Reg => ty.bytes() as u8,
                 _ => 1,
             };
             self.arrays.push((name, step));
