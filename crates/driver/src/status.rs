@@ -72,6 +72,7 @@ statuses! {
     NotPermitted = 800 c"CUDA_ERROR_NOT_PERMITTED" c"not permitted";
     NotSupported = 801 c"CUDA_ERROR_NOT_SUPPORTED" c"not supported";
     StreamCaptureUnsupported = 900 c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" c"streams cannot be captured";
+    InvalidClusterSize = 912 c"CUDA_ERROR_INVALID_CLUSTER_SIZE" c"no cluster can be of this size";
     Unknown = 999 c"CUDA_ERROR_UNKNOWN" c"unknown error";
 }
 

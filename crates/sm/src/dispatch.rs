@@ -50,6 +50,8 @@ struct Grid {
     from: Cycle,
     /// Number of its CTAs.
     ctas: u64,
+    /// CTAs that go to an SM together: clusters follow each other.
+    cluster: u32,
     next: u64,
     done: u64,
     /// The SM that receives the next CTA if it has room, counted from the first.
@@ -70,10 +72,19 @@ impl Grid {
             }
             let index = (first + step) % count;
             let sm = &mut sms[index];
-            if sm.room > 0 && sm.links.commands.send(Command::StartCta(self.next), 1, now).is_ok() {
+            // The rest of a cluster goes where its first CTA went.
+            let is_begun = self.next % u64::from(self.cluster.max(1)) != 0;
+            let needed = if is_begun { 1 } else { self.cluster.max(1) };
+            if sm.room >= needed && sm.links.commands.send(Command::StartCta(self.next), 1, now).is_ok() {
                 sm.room -= 1;
                 self.next += 1;
+                if self.next % u64::from(self.cluster.max(1)) != 0 {
+                    self.turn = index;
+                    break;
+                }
                 self.turn = (index + 1) % count;
+            } else if is_begun {
+                break;
             }
         }
         self.next - before
@@ -81,7 +92,9 @@ impl Grid {
 
     /// When a CTA can start, if one waits and an SM has room for it.
     fn next_start(&self, sms: &[Sm], now: Cycle) -> Cycle {
-        let can_start = self.next < self.ctas && sms[self.sms.clone()].iter().any(|sm| sm.room > 0);
+        let is_begun = self.next % u64::from(self.cluster.max(1)) != 0;
+        let needed = if is_begun { 1 } else { self.cluster.max(1) };
+        let can_start = self.next < self.ctas && sms[self.sms.clone()].iter().any(|sm| sm.room >= needed);
         if can_start { self.from.max(now) } else { Cycle::NEVER }
     }
 }
@@ -139,13 +152,21 @@ impl Dispatcher {
     /// # Panics
     /// When another one is running, or `per_sm` is 0.
     pub fn begin(&mut self, ctas: u64, per_sm: u32, from: Cycle) {
+        self.begin_clusters(ctas, 1, per_sm, from);
+    }
+
+    /// As [`Dispatcher::begin`], of clusters of `cluster` CTAs, each of which goes to one SM.
+    ///
+    /// # Panics
+    /// When another one is running, or a cluster does not fit an SM.
+    pub fn begin_clusters(&mut self, ctas: u64, cluster: u32, per_sm: u32, from: Cycle) {
         let sms = &mut self.sms[self.grid.sms.clone()];
         assert!(sms.iter().all(|sm| sm.flush == Flush::Done), "grids of programs run one after another");
-        assert!(per_sm > 0, "a grid is begun when its CTAs fit");
+        assert!(per_sm > 0 && per_sm >= cluster, "a grid is begun when its CTAs fit");
         for sm in sms {
             (sm.room, sm.flush) = (per_sm, Flush::ToSend);
         }
-        self.grid = Grid { sms: self.grid.sms.clone(), from, ctas, ..Grid::default() };
+        self.grid = Grid { sms: self.grid.sms.clone(), from, ctas, cluster, ..Grid::default() };
         self.flushed = 0;
         self.finished_at = None;
     }

@@ -3,9 +3,12 @@
 use std::ffi::c_char;
 
 use strata_gpu::device::Entry;
+use strata_ptx::reference::MAX_CLUSTER;
+use strata_workloads::Shape;
 
+use crate::api::configuration::configured;
 use crate::api::{api, library};
-use crate::client::{BlockToShared, Out};
+use crate::client::{BlockToShared, Bytes, Out};
 use crate::objects::{Context, Function, Kernel, Module};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
@@ -31,6 +34,11 @@ pub fn resolve(
 mod number {
     pub const MAX_DYNAMIC_SHARED: u32 = 8;
     pub const CARVE_OUT: u32 = 9;
+    pub const CLUSTER_MUST_BE_SET: u32 = 10;
+    pub const CLUSTER_WIDTH: u32 = 11;
+    pub const CLUSTER_DEPTH: u32 = 13;
+    pub const CLUSTER_NON_PORTABLE: u32 = 14;
+    pub const CLUSTER_POLICY: u32 = 15;
     pub const LAST: u32 = 17;
 }
 
@@ -73,6 +81,11 @@ fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answ
         5 | 6 => 10 * major + minor,
         number::MAX_DYNAMIC_SHARED => set(shared.saturating_sub(kernel.shared_bytes) as i32),
         number::CARVE_OUT => set(-1),
+        number::CLUSTER_MUST_BE_SET => i32::from(kernel.launch_bounds.explicit_cluster),
+        number::CLUSTER_WIDTH..=number::CLUSTER_DEPTH => {
+            let axis = (number - number::CLUSTER_WIDTH) as usize;
+            kernel.launch_bounds.cluster.map_or(set(0), |cluster| cluster[axis] as i32)
+        }
         7 | 10..=number::LAST => set(0),
         _ => return Err(Status::InvalidValue),
     })
@@ -85,10 +98,32 @@ fn set_attribute(state: &mut State, function: Handle<Function>, number: u32, val
     match number {
         number::MAX_DYNAMIC_SHARED if (0..=shared.saturating_sub(least)).contains(&value) => {}
         number::CARVE_OUT if (-1..=100).contains(&value) => {}
+        number::CLUSTER_NON_PORTABLE if (0..=1).contains(&value) => {}
+        number::CLUSTER_POLICY if (0..=2).contains(&value) => {}
         _ => return Err(Status::InvalidValue),
     }
     function.attributes.insert(number, value);
     Ok(())
+}
+
+/// Most CTAs of a cluster without the attribute that allows more (CUDA C++ Programming Guide, "Thread Block Clusters").
+const PORTABLE_CLUSTER: u32 = 8;
+
+/// Most CTAs that a cluster of this function may have.
+pub fn most_of_cluster(state: &State, function: Handle<Function>) -> Answer<u32> {
+    let attributes = &state.functions.get(function)?.attributes;
+    let allows_more = attributes.get(&number::CLUSTER_NON_PORTABLE).is_some_and(|value| *value != 0);
+    Ok(if allows_more { MAX_CLUSTER } else { PORTABLE_CLUSTER })
+}
+
+/// CTAs of a launch configuration that fit on an SM together, and those that it puts into a cluster.
+fn of_cluster(state: &State, function: Handle<Function>, shape: Shape) -> Answer<(u32, u32)> {
+    let entry = &state.functions.get(function)?.entry;
+    let threads = shape.block.iter().try_fold(1_u32, |all, n| all.checked_mul(*n)).filter(|all| *all > 0);
+    let threads = threads.ok_or(Status::InvalidValue)?;
+    let fit = if threads > 1024 { 0 } else { ctas(state, entry, threads, shape.dynamic_shared.into()) };
+    let cluster = entry.kernel.launch_bounds.cluster.or(shape.cluster).unwrap_or([1; 3]);
+    Ok((fit, cluster.iter().fold(1_u32, |all, n| all.saturating_mul(*n))))
 }
 
 fn occupancy(ctas_out: Out<i32>, function: Handle<Function>, threads: i32, dynamic_shared: usize) -> Answer {
@@ -327,4 +362,37 @@ api! {
         }
         best_block((grid, block), function, shared_of, dynamic_shared, limit)
     }
+
+    /// Writes how many clusters of a launch configuration are resident on the device together.
+    cuOccupancyMaxActiveClusters = "cuOccupancyMaxActiveClusters" 11070 (
+        clusters: Out<i32>, function: Handle<Function>, config: Bytes,
+    ) {
+        state::with_current(|state, context| {
+            let place = clusters.place()?;
+            let (shape, _) = configured(config)?;
+            let function = resolve(state, context, function)?;
+            let (fit, size) = of_cluster(state, function, shape)?;
+            if size == 0 || size > most_of_cluster(state, function)? {
+                return Err(Status::InvalidClusterSize);
+            }
+            let sms = u32::from(*state.settings.machine.file().gpu.sms);
+            place.put((fit / size * sms) as i32);
+            Ok(())
+        })
+    }
+
+    /// Writes the largest size of a cluster with which a launch configuration can run.
+    cuOccupancyMaxPotentialClusterSize = "cuOccupancyMaxPotentialClusterSize" 11070 (
+        size: Out<i32>, function: Handle<Function>, config: Bytes,
+    ) {
+        state::with_current(|state, context| {
+            let place = size.place()?;
+            let (shape, _) = configured(config)?;
+            let function = resolve(state, context, function)?;
+            let (fit, _) = of_cluster(state, function, shape)?;
+            place.put(fit.min(most_of_cluster(state, function)?) as i32);
+            Ok(())
+        })
+    }
+
 }

@@ -5,11 +5,11 @@ use std::io::Write;
 use strata_gpu::device::Entry;
 use strata_workloads::Shape;
 
+use crate::api::configuration::{configured, cooperative};
 use crate::api::handles::check_stream;
 use crate::api::{api, function};
 use crate::client::{Bytes, In};
 use crate::engine::Launched;
-use crate::log;
 use crate::objects::{Function, Stream};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
@@ -20,16 +20,6 @@ mod extra {
     pub const END: u64 = 0;
     pub const BUFFER: u64 = 1;
     pub const BUFFER_BYTES: u64 = 2;
-}
-
-/// Launch attributes that change the meaning of a launch.
-mod attribute {
-    pub const COOPERATIVE: u32 = 2;
-    pub const CLUSTER: u32 = 4;
-    /// Size of an attribute in bytes: number, padding, 64 bytes of value.
-    pub const BYTES: usize = 72;
-    /// Maximum number of attributes accepted; the driver API defines fewer kinds.
-    pub const MOST: u32 = 1024;
 }
 
 /// Arguments as a client passes them: a pointer to each, or one buffer.
@@ -117,8 +107,10 @@ fn run(state: &mut State, entry: &Entry, shape: Shape, block: &[u8]) -> Answer<S
     let threads = shape.block.iter().try_fold(1_u32, |all, side| all.checked_mul(*side));
     let shared = entry.kernel.shared_bytes.saturating_add(shape.dynamic_shared);
     let machine = &state.settings.machine;
+    let cluster = entry.kernel.launch_bounds.cluster.or(shape.cluster);
+    let together = cluster.map_or(1, |cluster| cluster.iter().fold(1_u32, |all, n| all.saturating_mul(*n)));
     if let Some(threads @ 1..=1024) = threads
-        && machine.resident_ctas(&entry.kernel, threads, shared) == 0
+        && machine.resident_ctas(&entry.kernel, threads, shared) < together
     {
         return Err(Status::LaunchOutOfResources);
     }
@@ -131,11 +123,6 @@ fn run(state: &mut State, entry: &Entry, shape: Shape, block: &[u8]) -> Answer<S
     })
 }
 
-fn cooperative() -> Status {
-    log::once("a cooperative launch is not supported: grids cannot synchronise".into());
-    Status::NotSupported
-}
-
 api! {
     /// Launches a kernel. Returns when the launch is complete.
     cuLaunchKernel = "cuLaunchKernel" 4000 (
@@ -146,40 +133,19 @@ api! {
         launch(function, stream, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 
-    /// Launches a kernel with attributes. Clusters and grid synchronisation are refused; other attributes
-    /// have no modelled effect.
+    /// Launches a kernel with attributes. Grid synchronisation is refused; attributes other than that and clusters have
+    /// no modelled effect.
     cuLaunchKernelEx = "cuLaunchKernelEx" 11060 (
         config: Bytes, function: Handle<Function>, each: In<Bytes>, extra: In<u64>,
     ) {
-        // Grid, block, shared memory; then, aligned, stream, attributes and their count.
-        let (numbers, words) = (config.values::<u32>(), config.values::<u64>());
-        let [x, y, z, bx, by, bz, shared] = {
-            let mut values = [0; 7];
-            for (index, value) in values.iter_mut().enumerate() {
-                *value = numbers.at(index)?;
+        let (shape, stream) = configured(config)?;
+        launch(function, stream, |state, function, entry| {
+            let size = shape.cluster.map_or(1, |cluster| cluster.iter().fold(1_u32, |all, n| all.saturating_mul(*n)));
+            if size > function::most_of_cluster(state, function)? {
+                return Err(Status::InvalidClusterSize);
             }
-            values
-        };
-        let stream = Handle::from_bits(words.at(4)?);
-        let attributes = words.at(5)?;
-        let count = numbers.at(12)?;
-        if count > attribute::MOST {
-            return Err(Status::InvalidValue);
-        }
-        let attributes = Bytes::at(attributes).read(attribute::BYTES * count as usize)?;
-        for attribute in attributes.chunks_exact(attribute::BYTES) {
-            let word = |n: usize| attribute[4 * n..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-            match word(0) {
-                attribute::COOPERATIVE if word(2) != 0 => return Err(cooperative()),
-                attribute::CLUSTER if (2..5).any(|axis| word(axis) > 1) => {
-                    log::once("clusters are not supported".into());
-                    return Err(Status::NotSupported);
-                }
-                _ => {}
-            }
-        }
-        let shape = Shape::new([x, y, z], [bx, by, bz]).with_shared(shared);
-        launch(function, stream, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
+            Ok((shape, Arguments { each, extra }.block(entry)?))
+        })
     }
 
     /// Fails: grid synchronisation is not supported.

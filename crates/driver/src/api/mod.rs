@@ -1,6 +1,7 @@
 //! The exported functions, by subject.
 
 mod array;
+mod configuration;
 mod context;
 mod copy;
 mod device;

@@ -11,12 +11,9 @@ const REFUSED: &[&str] = &[
     "brkpt",
     "clusterlaunchcontrol",
     "discard",
-    "getctarank",
     "griddepcontrol",
     "istypep",
-    "mapa",
     "multimem",
-    "setmaxnreg",
     "tcgen05",
     "tensormap",
 ];
@@ -30,6 +27,10 @@ pub(super) fn instruction<'a>(
     let opcode = b.text(i.opcode);
     let m = &mut Modifiers::new(&b.module.names, i)?;
     match opcode {
+        "mapa" => b.map_address(i, m),
+        "getctarank" => b.cta_rank(i, m),
+        "st" if m.contains("async") => b.store_async(i, m),
+        "red" if m.contains("async") => b.reduce_async(i, m),
         "ld" | "ldu" => b.load(i, m),
         "st" => b.store(i, m),
         "mov" if m.contains("indirect") => b.mov_indirect(i, m),
@@ -98,6 +99,7 @@ pub(super) fn instruction<'a>(
         "redux" => b.redux(i, m),
         "elect" => b.elect(i, m),
         "mma" => b.mma(i, m),
+        "setmaxnreg" => b.set_most_registers(i, m),
         "wgmma" => b.wgmma(i, m),
         "wmma" => b.wmma(i, m),
         "cp" => b.cp(i, m),
