@@ -107,11 +107,9 @@ fn maps_and_clusters() {
     ] {
         assert_eq!(encode(cuda, &plane, &mut map), INVALID_VALUE);
     }
-    for plane in [
-        Plane { interleave: 1, ..PLANE },
-        Plane { swizzle: 4, ..PLANE },
-        Plane { element: 13, ..PLANE },
-    ] {
+    for plane in
+        [Plane { interleave: 1, ..PLANE }, Plane { swizzle: 4, ..PLANE }, Plane { element: 13, ..PLANE }]
+    {
         assert_eq!(encode(cuda, &plane, &mut map), NOT_SUPPORTED);
     }
     assert_eq!(map, other, "what is refused writes nothing");

@@ -113,9 +113,9 @@ impl Place {
             }
         };
         let chunk = match self.line {
-            128 => along / 16 ^ line,
-            64 => along / 16 ^ line / 2,
-            32 => along / 16 ^ line / 4,
+            128 => (along / 16) ^ line,
+            64 => (along / 16) ^ (line / 2),
+            32 => (along / 16) ^ (line / 4),
             _ => along / 16,
         };
         (far + line * self.line + chunk * 16 + along % 16, k * bits % 8)

@@ -40,9 +40,9 @@ fn by_elements(map: &TensorMap, at: [i32; 3]) -> Vec<(u32, Option<u64>)> {
                 let (line, chunk, rest) = (plain / 128, plain % 128 / 16, plain % 16);
                 let chunk = match map.swizzle {
                     Swizzle::None => chunk,
-                    Swizzle::Of32 => chunk ^ line % 2,
-                    Swizzle::Of64 => chunk ^ line % 4,
-                    Swizzle::Of128 => chunk ^ line % 8,
+                    Swizzle::Of32 => chunk ^ (line % 2),
+                    Swizzle::Of64 => chunk ^ (line % 4),
+                    Swizzle::Of128 => chunk ^ (line % 8),
                 };
                 for byte in 0..2 {
                     let shared = line * 128 + chunk * 16 + rest + byte;

@@ -84,9 +84,9 @@ fn walk(map: &TensorMap, at: [i32; 5], mut see: impl FnMut(usize, Option<u64>)) 
     let total: u32 = (0..rank).map(count).product();
     for element in 0..total {
         let (mut left, mut address, mut inside) = (element, map.base as i64, true);
-        for n in 0..rank {
+        for (n, first) in at.iter().enumerate().take(rank) {
             let step = if n == 0 { 1 } else { map.steps[n] };
-            let place = i64::from(at[n]) + i64::from(left % count(n) * step);
+            let place = i64::from(*first) + i64::from(left % count(n) * step);
             left /= count(n);
             inside &= place >= 0 && place < map.sizes[n] as i64;
             address += place * if n == 0 { size as i64 } else { map.strides[n] as i64 };
