@@ -21,7 +21,7 @@ import sys
 import time
 
 # What is installed: the suite and its compiler as the clients have them, and what its tests import besides.
-CLIENTS = pathlib.Path(__file__).resolve().parent.parent / "crates/driver/clients/requirements.txt"
+CLIENTS = pathlib.Path(__file__).resolve().parent.parent / "crates/driver/clients/requirements/numba.txt"
 BESIDES = ["filecheck==1.0.6", "cffi==2.1.1", "psutil==7.2.2", "pytest==9.2.0", "ml_dtypes==0.6.0"]
 PARTS = ["cudapy", "cudadrv"]
 

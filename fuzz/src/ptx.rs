@@ -97,6 +97,7 @@ fn run(kernel: &Kernel, module: &LoweredModule) {
             read: Read::Normalized,
             normalized: true,
             border: [0.5; 4],
+            levels: strata_ptx::texture::Levels::ONE,
         };
         match variable.opaque {
             Some(Opaque::Texture) => headers.set(*handle, Header::Texture(texture)),

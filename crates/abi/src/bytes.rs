@@ -64,6 +64,11 @@ impl<E> Bytes<E> {
         self.0
     }
 
+    /// A value of ours, to be written to while it is borrowed.
+    pub fn to<T: Plain>(value: &mut T) -> Self {
+        Bytes::at(std::ptr::from_mut(value).expose_provenance() as u64)
+    }
+
     /// Whether the pointer is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()

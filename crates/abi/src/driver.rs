@@ -143,6 +143,64 @@ plain_structs! {
         /// Reserved for future use.
         reserved: [u32; 12],
     }
+
+    /// `CUDA_KERNEL_NODE_PARAMS_v2`: a launch in a graph. The first version ends before `kernel`.
+    KernelNode {
+        /// The kernel, as a function.
+        function: u64,
+        /// Size of the grid in CTAs.
+        grid: [u32; 3],
+        /// Size of a CTA in threads.
+        block: [u32; 3],
+        /// Dynamic shared memory in bytes.
+        shared: u32,
+        /// Pointers to the arguments.
+        each: u64,
+        /// Arguments in one buffer.
+        extra: u64,
+        /// The kernel, where `function` is null.
+        kernel: u64,
+        /// Context of the launch.
+        context: u64,
+    }
+
+    /// `CUDA_MEMSET_NODE_PARAMS`: a fill in a graph.
+    FillNode {
+        /// Address of the first row.
+        address: u64,
+        /// Distance between rows in bytes.
+        pitch: u64,
+        /// Value of each element.
+        value: u32,
+        /// Size of an element in bytes.
+        element: u32,
+        /// Elements in a row.
+        width: u64,
+        /// Number of rows.
+        height: u64,
+    }
+
+    /// `CUDA_MEM_ALLOC_NODE_PARAMS`: an allocation in a graph.
+    AllocationNode {
+        /// Kind of memory: 1 is pinned, which on a device means device memory.
+        kind: u32,
+        /// Kinds of handles that it can be exported as.
+        handles: u32,
+        /// Kind of place: 1 is a device.
+        place: u32,
+        /// Ordinal of the device.
+        device: i32,
+        /// What only other systems use, and the rest of the pool's properties.
+        rest: [u64; 9],
+        /// Access from other devices.
+        accesses: u64,
+        /// Number of those.
+        access_count: u64,
+        /// Size of the allocation.
+        bytes: u64,
+        /// Its address, which the driver writes.
+        address: u64,
+    }
 }
 
 const _: () = {
@@ -152,6 +210,9 @@ const _: () = {
     assert!(size_of::<Array3dDescriptor>() == 40);
     assert!(size_of::<ResourceDescriptor>() == 144);
     assert!(size_of::<TextureDescriptor>() == 104);
+    assert!(size_of::<KernelNode>() == 72);
+    assert!(size_of::<FillNode>() == 40);
+    assert!(size_of::<AllocationNode>() == 120);
 };
 
 impl From<Side> for Corner {

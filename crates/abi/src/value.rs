@@ -62,6 +62,13 @@ impl<T, E: Refusal> Out<T, E> {
     }
 }
 
+impl<T: Plain, E: Refusal> Out<T, E> {
+    /// The same place, read before the result is written: a client may have put a number there.
+    pub fn before(self) -> In<T, E> {
+        In::new(self.0)
+    }
+}
+
 /// A checked, non-null pointer to a result.
 pub struct Place<T>(*mut T);
 

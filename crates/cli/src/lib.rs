@@ -132,6 +132,9 @@ enum Finished {
 
 /// Parses the command line, runs the command and prints any error. Returns the exit status described above.
 pub fn main() -> ExitCode {
+    if let Some(status) = exec::tools::as_tool() {
+        return status;
+    }
     colour(std::env::args_os());
     let arguments = Arguments::parse();
     if arguments.quiet {

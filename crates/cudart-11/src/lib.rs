@@ -3,7 +3,7 @@
 
 use strata_runtime::api;
 use strata_runtime::client::{Bytes, Out, Text};
-use strata_runtime::versions::{self, Layout, StreamArgument};
+use strata_runtime::versions::{self, Layout, StreamArgument, graphs};
 
 /// The version of the API: 1000 times major plus 10 times minor.
 const VERSION: i32 = 11080;
@@ -45,4 +45,16 @@ api! {
     cudaGetDriverEntryPoint | cudaGetDriverEntryPoint_ptsz (name: Text, function: Out<u64>, flags: u64) {
         versions::driver_entry_point(name, function, VERSION, flags).map(|_| ())
     }
+
+    /// Makes a graph executable.
+    cudaGraphInstantiate(executable: Bytes, graph: u64, node: Out<u64>, log: Bytes, room: u64) {
+        graphs::instantiate_with_log(executable, graph, node, log, room)
+    }
+
+    /// Updates an executable graph.
+    cudaGraphExecUpdate(executable: u64, graph: u64, node: Out<u64>, result: Out<u32>) {
+        graphs::update_with_node(executable, graph, node, result)
+    }
 }
+
+strata_runtime::edges_without_data! {}

@@ -3,7 +3,7 @@
 
 use strata_runtime::api;
 use strata_runtime::client::{Bytes, Out, Text};
-use strata_runtime::versions::{self, Layout, StreamArgument};
+use strata_runtime::versions::{self, Layout, StreamArgument, graphs};
 
 /// The version of the API: 1000 times major plus 10 times minor.
 const VERSION: i32 = 12090;
@@ -61,4 +61,16 @@ api! {
         found.put_if_wanted(versions::driver_entry_point(name, function, version, flags)?);
         Ok(())
     }
+
+    /// Makes a graph executable, with flags.
+    cudaGraphInstantiate(executable: Bytes, graph: u64, flags: u64) {
+        graphs::instantiate(executable, graph, flags)
+    }
+
+    /// Updates an executable graph.
+    cudaGraphExecUpdate(executable: u64, graph: u64, result: Bytes) {
+        graphs::update(executable, graph, result)
+    }
 }
+
+strata_runtime::edges_without_data! {}

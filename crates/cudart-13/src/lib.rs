@@ -3,7 +3,7 @@
 
 use strata_runtime::api;
 use strata_runtime::client::{Bytes, Out, Text};
-use strata_runtime::versions::{self, Layout, StreamArgument};
+use strata_runtime::versions::{self, Layout, StreamArgument, graphs};
 
 /// The version of the API: 1000 times major plus 10 times minor.
 const VERSION: i32 = 13000;
@@ -55,5 +55,64 @@ api! {
     ) {
         found.put_if_wanted(versions::driver_entry_point(name, function, version, flags)?);
         Ok(())
+    }
+
+    /// Makes a graph executable, with flags.
+    cudaGraphInstantiate(executable: Bytes, graph: u64, flags: u64) {
+        graphs::instantiate(executable, graph, flags)
+    }
+
+    /// Updates an executable graph.
+    cudaGraphExecUpdate(executable: u64, graph: u64, result: Bytes) {
+        graphs::update(executable, graph, result)
+    }
+
+    /// Writes the edges of a graph, or how many there are.
+    cudaGraphGetEdges(graph: u64, from: Bytes, to: Bytes, data: Bytes, count: Bytes) {
+        graphs::edges_with_data(graph, from, to, data, count)
+    }
+
+    /// Writes the nodes that a node waits for, or how many there are.
+    cudaGraphNodeGetDependencies(node: u64, nodes: Bytes, data: Bytes, count: Bytes) {
+        graphs::before_with_data(node, nodes, data, count)
+    }
+
+    /// Writes the nodes that wait for a node, or how many there are.
+    cudaGraphNodeGetDependentNodes(node: u64, nodes: Bytes, data: Bytes, count: Bytes) {
+        graphs::behind_with_data(node, nodes, data, count)
+    }
+
+    /// Adds edges.
+    cudaGraphAddDependencies(graph: u64, from: Bytes, to: Bytes, data: Bytes, count: u64) {
+        graphs::add_edges(graph, from, to, data, count)
+    }
+
+    /// Removes edges.
+    cudaGraphRemoveDependencies(graph: u64, from: Bytes, to: Bytes, data: Bytes, count: u64) {
+        graphs::remove_edges(graph, from, to, data, count)
+    }
+
+    /// Adds a node of any type.
+    cudaGraphAddNode(to: Bytes, graph: u64, before: Bytes, data: Bytes, count: u64, parameters: Bytes) {
+        graphs::add_node(to, graph, before, data, count, parameters)
+    }
+
+    /// Copies the attributes of a launch to another: to the first from the second.
+    cudaGraphKernelNodeCopyAttributes(to: u64, from: u64) {
+        graphs::copy_attributes(to, from)
+    }
+
+    /// Writes whether a stream is captured, the graph, and what the next operation waits for.
+    cudaStreamGetCaptureInfo | cudaStreamGetCaptureInfo_ptsz (
+        stream: StreamArgument, status: Bytes, number: Bytes, graph: Bytes, nodes: Bytes, data: Bytes, count: Bytes,
+    ) {
+        graphs::capture(stream, status, number, graph, nodes, data, count)
+    }
+
+    /// Changes what a captured stream's next operation waits for.
+    cudaStreamUpdateCaptureDependencies | cudaStreamUpdateCaptureDependencies_ptsz (
+        stream: StreamArgument, nodes: Bytes, data: Bytes, count: u64, flags: u32,
+    ) {
+        graphs::change_capture(stream, nodes, data, count, flags)
     }
 }

@@ -50,6 +50,7 @@ impl State {
     /// Frees the buffer that starts at an address.
     pub fn free(&mut self, start: u64) -> Answer<Allocation> {
         let allocation = self.allocations.remove(&start).ok_or(Status::InvalidValue)?;
+        self.lent.remove(&start);
         let (card, blocks) = self.memory()?;
         let freed = match allocation.kind {
             Kind::Device => blocks.free(card, start),

@@ -5,6 +5,7 @@ pub use strata_abi::PAGE;
 use strata_abi::{Plain, Refusal};
 
 use crate::status::{Answer, Status};
+use crate::table::Handle;
 
 impl Refusal for Status {
     const INVALID_VALUE: Status = Status::InvalidValue;
@@ -20,14 +21,39 @@ pub type In<T> = strata_abi::In<T, Status>;
 pub type Text = strata_abi::Text<Status>;
 
 // SAFETY: a transparent integer.
-unsafe impl<T> Plain for crate::table::Handle<T> {}
+unsafe impl<T> Plain for Handle<T> {}
 
 /// A client's function, called with the client's data.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct HostFunction(Option<unsafe extern "C" fn(Bytes)>);
 
+impl std::fmt::Debug for HostFunction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:#x}", self.address())
+    }
+}
+
 impl HostFunction {
+    /// The function at an address, from a client's structure.
+    pub fn at(address: u64) -> HostFunction {
+        let pointer = Bytes::at(address).pointer();
+        // SAFETY: null or the address of a function, which is what the client's structure holds; both are values of this type.
+        HostFunction(unsafe {
+            std::mem::transmute::<*mut libc::c_void, Option<unsafe extern "C" fn(Bytes)>>(pointer)
+        })
+    }
+
+    /// Address of the function; 0 if there is none.
+    pub fn address(self) -> u64 {
+        self.0.map_or(0, |function| function as *const () as usize as u64)
+    }
+
+    /// Whether there is no function.
+    pub fn is_null(self) -> bool {
+        self.0.is_none()
+    }
+
     /// Calls the function. The caller must not hold a lock of the driver, because the function may call the
     /// driver.
     pub fn call(self, data: Bytes) -> Answer {
@@ -51,6 +77,22 @@ impl StreamCallback {
         // SAFETY: not null, so a function of this type (see `strata_abi`).
         unsafe { function(stream, status, data) }
         Ok(())
+    }
+}
+
+/// A client's function that takes leave of a value kept with a context: called with the context's handle, key and value.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct Farewell(Option<unsafe extern "C" fn(u64, Bytes, Bytes)>);
+
+impl Farewell {
+    /// Calls the function, if there is one. The caller must not hold a lock of the driver, because the function may call
+    /// the driver.
+    pub fn call(self, context: u64, key: Bytes, value: Bytes) {
+        if let Some(function) = self.0 {
+            // SAFETY: not null, so a function of this type (see `strata_abi`).
+            unsafe { function(context, key, value) };
+        }
     }
 }
 
@@ -96,6 +138,12 @@ impl Drop for Pages {
         // SAFETY: this object owns the mapping; by freeing it, the client declares that it is no longer used.
         unsafe { libc::munmap(Bytes::at(self.address).pointer(), self.bytes) };
     }
+}
+
+/// The calling thread as the C library names it, in its lower half.
+pub fn thread() -> u32 {
+    // SAFETY: it only says which thread calls.
+    unsafe { libc::pthread_self() as u32 }
 }
 
 /// Registers a function to call when the process exits.

@@ -1,8 +1,11 @@
-//! What a client loads as a module: a PTX text or several linked ones. Binary images are refused.
+//! What a client loads as a module: a PTX text, several linked ones, or a fat binary of them. Machine code is refused.
 //!
 //! A linked image is its texts in order. A first line gives the register limit they were linked with, and a
 //! line before each text gives its length. Loading parses them as one program.
 
+use std::collections::BTreeSet;
+
+use strata_fatbin::{Refused, Text};
 use strata_gpu::device::{Card, ModuleId};
 use strata_gpu::program::{KernelError, Program};
 use strata_ptx::back::Options;
@@ -13,13 +16,14 @@ use crate::client::Bytes;
 use crate::engine::Engine;
 use crate::jit::Jit;
 use crate::log;
+use crate::settings::Capability;
 use crate::status::{Answer, Status};
 
 /// Name for a text that came without one, used in messages.
 pub const UNNAMED: &str = "module.ptx";
 
-/// First bytes of images that are not PTX: ELF, a fat binary, a fat binary's wrapper.
-const BINARIES: [[u8; 4]; 3] = [*b"\x7fELF", 0xba55_ed50_u32.to_le_bytes(), 0x4662_43b1_u32.to_le_bytes()];
+/// First bytes of machine code.
+const ELF: [u8; 4] = *b"\x7fELF";
 
 /// Start of a linked image; the maximum number of registers per thread follows, or 0.
 const LINKED: &str = "// linked texts; registers a thread at most: ";
@@ -41,8 +45,9 @@ impl Image {
         Image { texts: vec![(name.to_owned(), text)], registers: None }
     }
 
-    /// Reads an image, which ends with NUL, from the client's memory.
-    pub fn read(image: Bytes) -> Answer<Image> {
+    /// Reads an image from the client's memory: a text that ends with NUL, or a fat binary. Of the latter's texts, those
+    /// for a device of `capability` are taken. Errors go to the client's log.
+    pub fn read(image: Bytes, capability: Capability, jit: &Jit) -> Answer<Image> {
         let first = image.read(1)?;
         // Read byte by byte, because a text may be shorter than four bytes.
         let mut start = [first[0], 0, 0, 0];
@@ -52,15 +57,57 @@ impl Image {
             }
             start[place] = image.read(place + 1)?[place];
         }
-        if BINARIES.contains(&start) {
-            log::once("an image holds machine code or a fat binary; only PTX is executed".into());
-            return Err(Status::NoBinaryForGpu);
+        if strata_fatbin::is_start(start) {
+            return Image::fat(strata_fatbin::texts(image, capability.target()), capability, jit);
         }
+        refuse_machine_code(start, jit)?;
         let text = image.text().get().map_err(|_| Status::InvalidImage)?;
+        Image::of_text(UNNAMED, text)
+    }
+
+    /// Like [`Image::read`], from bytes that end where the image does. A text may end with NUL before.
+    pub fn of_bytes(name: &str, bytes: &[u8], capability: Capability, jit: &Jit) -> Answer<Image> {
+        if let Some(start) = bytes.first_chunk().copied() {
+            if strata_fatbin::is_start(start) {
+                return Image::fat(strata_fatbin::texts_in(bytes, capability.target()), capability, jit);
+            }
+            refuse_machine_code(start, jit)?;
+        }
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        let text = str::from_utf8(&bytes[..end]).ok().filter(|text| !text.is_empty());
+        Image::of_text(name, text.ok_or(Status::InvalidImage)?)
+    }
+
+    fn of_text(name: &str, text: &str) -> Answer<Image> {
         match text.strip_prefix(LINKED) {
-            None => Ok(Image::of(UNNAMED, text.to_owned())),
+            None => Ok(Image::of(name, text.to_owned())),
             Some(rest) => Image::linked(rest).ok_or(Status::InvalidImage),
         }
+    }
+
+    fn fat(texts: Result<Vec<Text>, Refused>, capability: Capability, jit: &Jit) -> Answer<Image> {
+        let texts = texts.or_else(|refused| {
+            log::once(refused.to_string());
+            jit.complain(&refused.to_string())?;
+            Err(match refused {
+                Refused::Damaged(_) => Status::InvalidImage,
+                Refused::OnlyMachineCode(_) => Status::NoBinaryForGpu,
+            })
+        })?;
+        if let Some(text) = texts.iter().find(|text| !text.runs) {
+            let needed = Capability::of_target(text.target);
+            log::once(format!(
+                "a fat binary holds PTX for compute capability {needed} only, which devices of the reported {capability} \
+                 do not run; it is used nevertheless; `strata exec --compute-capability {needed}` reports another"
+            ));
+        }
+        let named = |(number, text): (usize, Text)| (format!("text {number}"), text.text);
+        Ok(match <[Text; 1]>::try_from(texts) {
+            Ok([text]) => Image::of(UNNAMED, text.text),
+            Err(texts) => {
+                Image { texts: texts.into_iter().enumerate().map(named).collect(), registers: None }
+            }
+        })
     }
 
     fn linked(rest: &str) -> Option<Image> {
@@ -75,6 +122,18 @@ impl Image {
             rest = after.strip_prefix('\n')?;
         }
         (rest.is_empty() && !texts.is_empty()).then_some(Image { texts, registers })
+    }
+
+    /// Names of the texts' managed variables.
+    pub fn managed(&self) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        for (_, text) in &self.texts {
+            for declaration in text.split(".attribute(.managed)").skip(1) {
+                let end = declaration.find([';', '=', '[']).unwrap_or(0);
+                found.extend(declaration[..end].split_whitespace().last().map(str::to_owned));
+            }
+        }
+        found
     }
 
     /// Encodes the image in the form that [`Image::read`] reads.
@@ -129,6 +188,17 @@ impl Image {
     }
 }
 
+/// Refuses machine code by name.
+fn refuse_machine_code(start: [u8; 4], jit: &Jit) -> Answer {
+    if start != ELF {
+        return Ok(());
+    }
+    let text = "an image holds machine code, expected PTX";
+    log::once(text.into());
+    jit.complain(text)?;
+    Err(Status::NoBinaryForGpu)
+}
+
 /// Reports an error to the client and on standard error.
 fn complain<T>(jit: &Jit, text: &str, status: Status) -> Answer<T> {
     log::say(log::Level::Once, || text.to_owned());
@@ -144,6 +214,15 @@ pub fn status(diagnostics: &Diagnostics) -> Status {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn managed_variables_are_found() {
+        let text = ".global .attribute(.managed) .align 4 .u32 a;\n.global .u32 b;\n\
+                    .visible .global .attribute(.managed) .align 8 .b8 c[16];\n.global .attribute(.managed) .u32 d = 4;\n\
+                    .global .attribute(.managed)";
+        let found = Image::of("a.ptx", text.to_owned()).managed();
+        assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), ["a", "c", "d"]);
+    }
 
     #[test]
     fn linked_texts_are_read_as_they_were_written() {

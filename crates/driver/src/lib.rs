@@ -12,16 +12,19 @@
 
 mod allocation;
 mod api;
+mod asked;
 mod blocks;
 mod buffer;
 mod check;
 mod client;
 mod current;
 mod engine;
+mod graph;
 mod image;
 mod jit;
 mod limits;
 mod log;
+mod managed;
 mod objects;
 mod output;
 mod resource;
@@ -35,3 +38,4 @@ mod table;
 mod timed;
 mod timeline;
 mod transfer;
+mod work;

@@ -1,11 +1,12 @@
 //! Objects that clients hold by handle: contexts, modules, functions, streams and others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use strata_abi::driver::{Array3dDescriptor, ResourceDescriptor, TextureDescriptor};
 use strata_gpu::device::{Entry, ModuleId};
 use strata_ptx::texture::{self, Format};
 
+use crate::client::Farewell;
 use crate::image::Image;
 use crate::jit::Jit;
 use crate::status::Status;
@@ -26,6 +27,29 @@ pub struct Context {
     pub cache: u32,
     /// Shared memory bank preference, which has no effect.
     pub shared: u32,
+    /// What clients keep with the context, by key.
+    pub kept: BTreeMap<u64, Kept>,
+}
+
+/// A value that a client keeps with a context.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// The client's value.
+    pub value: u64,
+    /// Called when the context is destroyed.
+    pub farewell: Farewell,
+}
+
+/// A managed variable that the host uses: a mirrored buffer of its own and the variable that kernels use are given the
+/// same values around every launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Managed {
+    /// The buffer, at the same address on host and device.
+    pub buffer: u64,
+    /// The variable on the device.
+    pub variable: u64,
+    /// Size in bytes.
+    pub bytes: u64,
 }
 
 /// A module loaded into a context.
@@ -41,6 +65,10 @@ pub struct Module {
     pub functions: BTreeMap<String, Handle<Function>>,
     /// Whether the module has a device heap and one of its kernels has run.
     pub heap_used: bool,
+    /// Names of its managed variables.
+    pub managed_names: BTreeSet<String>,
+    /// Those that the host uses, by name.
+    pub managed: BTreeMap<String, Managed>,
 }
 
 /// A kernel of a module.
@@ -112,6 +140,9 @@ pub struct Link {
     pub result: Option<Box<[u8]>>,
 }
 
+/// Attributes of launches or streams, by number; each value has 64 bytes.
+pub type Attributes = BTreeMap<u32, [u8; 64]>;
+
 /// A stream. Its operations complete when they are issued.
 #[derive(Debug)]
 pub struct Stream {
@@ -123,6 +154,8 @@ pub struct Stream {
     pub priority: i32,
     /// Unique number of the stream.
     pub number: u64,
+    /// Attributes that the client set.
+    pub attributes: Attributes,
 }
 
 /// An event, which records simulated time.
@@ -154,6 +187,19 @@ pub struct Array {
     pub image: texture::Image,
     /// Descriptor that the client passed.
     pub descriptor: Array3dDescriptor,
+    /// Whether it is a level of a mipmapped array, which owns its memory.
+    pub is_level: bool,
+}
+
+/// An array with levels of detail.
+#[derive(Debug)]
+pub struct MipmappedArray {
+    /// The context that owns the array.
+    pub context: Handle<Context>,
+    /// Layout and place of the first level's texels.
+    pub image: texture::Image,
+    /// Each level, as an array.
+    pub levels: Vec<Handle<Array>>,
 }
 
 /// The memory that a texture reference is bound to.
@@ -161,6 +207,8 @@ pub struct Array {
 pub enum Target {
     /// An array for textures.
     Array(Handle<Array>),
+    /// An array with levels of detail.
+    Mipmapped(Handle<MipmappedArray>),
     /// Consecutive texels in linear memory.
     Linear {
         /// Start address, aligned as the device requires.
@@ -246,6 +294,7 @@ objects! {
     Event 0x72 InvalidHandle;
     Pool 0x73 InvalidValue;
     Array 0x74 InvalidHandle;
+    MipmappedArray 0x7c InvalidHandle;
     TextureReference 0x75 InvalidHandle;
     SurfaceReference 0x76 InvalidHandle;
 }
@@ -253,7 +302,7 @@ objects! {
 /// State of the device's primary context.
 #[derive(Debug, Default)]
 pub struct Primary {
-    /// The context, created when it is first retained.
+    /// The context, created when it is first asked for. From then on it has the same handle.
     pub context: Option<Handle<Context>>,
     /// Number of times the context is retained.
     pub references: u32,

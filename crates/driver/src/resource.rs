@@ -3,10 +3,10 @@
 use strata_abi::driver::{ResourceDescriptor, TextureDescriptor, resource, texture};
 use strata_gpu::device::BadTexture;
 use strata_ptx::isa::Geometry;
-use strata_ptx::texture::{Addressing, Channel, Filter, Format, Image, Layout, Read, Texture};
+use strata_ptx::texture::{Addressing, Channel, Filter, Format, Image, Layout, Levels, Read, Texture};
 
 use crate::log;
-use crate::objects::Array;
+use crate::objects::{Array, MipmappedArray};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
@@ -80,7 +80,19 @@ pub fn side(value: u64) -> Answer<u32> {
     u32::try_from(value).map_err(|_| Status::InvalidValue)
 }
 
-/// The texel layout of a resource; `array` looks up arrays.
+/// The texel layout of a resource, and its levels of detail; `array` and `mipmapped` look up arrays.
+pub fn levels(
+    of: &ResourceDescriptor,
+    array: impl FnOnce(Handle<Array>) -> Answer<Image>,
+    mipmapped: impl FnOnce(Handle<MipmappedArray>) -> Answer<(Image, u32)>,
+) -> Answer<(Image, u32)> {
+    if of.kind == resource::MIPMAPPED && of.flags == 0 {
+        return mipmapped(Handle::from_bits(of.place));
+    }
+    Ok((image(of, array)?, 1))
+}
+
+/// The texel layout of a resource with one level; `array` looks up arrays.
 pub fn image(of: &ResourceDescriptor, array: impl FnOnce(Handle<Array>) -> Answer<Image>) -> Answer<Image> {
     if of.flags != 0 {
         return Err(Status::InvalidValue);
@@ -96,7 +108,6 @@ pub fn image(of: &ResourceDescriptor, array: impl FnOnce(Handle<Array>) -> Answe
             let format = format(of.format, of.channels)?;
             Ok(rows(of.place, format, [side(of.width)?, side(of.height)?], Some(of.pitch)))
         }
-        resource::MIPMAPPED => Err(Status::NotSupported),
         _ => Err(Status::InvalidValue),
     }
 }
@@ -110,14 +121,14 @@ pub fn rows(base: u64, format: Format, [width, height]: [u32; 2], pitch: Option<
     Image { base, format, geometry, width, height, depth: 1, layout }
 }
 
-/// A texture that samples an image. Anisotropy and settings for mipmap levels have no effect, because there
-/// is one level.
-pub fn texture(of: &TextureDescriptor, image: Image) -> Answer<Texture> {
+/// A texture that samples an image with so many levels of detail. Anisotropy has no effect.
+pub fn texture(of: &TextureDescriptor, (image, count): (Image, u32)) -> Answer<Texture> {
     if of.flags & !(texture::INTEGER | texture::NORMALIZED | texture::EXACT_TRILINEAR) != 0 {
         log::once("sRGB and seamless cube maps are not supported".into());
         return Err(Status::NotSupported);
     }
-    filter(of.level_filter)?;
+    let [bias, least, most] = of.levels;
+    let levels = Levels { count, filter: filter(of.level_filter)?, bias, least, most };
     let [x, y, z] = of.addressing;
     let channel = image.format.channel;
     let stays = of.flags & texture::INTEGER != 0 || !channel.can_normalize();
@@ -128,5 +139,6 @@ pub fn texture(of: &TextureDescriptor, image: Image) -> Answer<Texture> {
         read: if stays { Read::Element } else { Read::Normalized },
         normalized: of.flags & texture::NORMALIZED != 0,
         border: of.border,
+        levels: if count == 1 { Levels::ONE } else { levels },
     })
 }

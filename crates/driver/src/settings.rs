@@ -19,6 +19,39 @@ pub enum Mode {
     Functional,
 }
 
+/// A compute capability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capability {
+    /// The number before the point.
+    pub major: i32,
+    /// The digit behind it.
+    pub minor: i32,
+}
+
+impl Capability {
+    /// As targets of compilers write it: 80 for 8.0.
+    pub fn target(self) -> u32 {
+        (10 * self.major + self.minor).unsigned_abs()
+    }
+
+    /// The capability of a target: 8.0 for 80.
+    pub fn of_target(target: u32) -> Capability {
+        Capability { major: (target / 10) as i32, minor: (target % 10) as i32 }
+    }
+
+    fn parse(text: &str) -> Option<Capability> {
+        let (major, minor) = text.split_once('.')?;
+        let (major, minor) = (major.parse().ok()?, minor.parse().ok()?);
+        ((3..=12).contains(&major) && (0..=9).contains(&minor)).then_some(Capability { major, minor })
+    }
+}
+
+impl std::fmt::Display for Capability {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
 /// All settings of the process.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -42,15 +75,15 @@ pub struct Settings {
     pub span: u64,
     /// How far kernels reach.
     pub bounds: Bounds,
-    /// Compute capability that clients see: major and minor.
-    pub capability: (i32, i32),
+    /// Compute capability that clients see.
+    pub capability: Capability,
 }
 
 /// The machine if the environment names none.
 const DEFAULT_MACHINE: &str = "gtx480";
 /// The compute capability if the environment names none: new enough that today's compilers emit PTX for it,
 /// and old enough that this PTX needs no unsupported instructions.
-const DEFAULT_CAPABILITY: (i32, i32) = (8, 0);
+const DEFAULT_CAPABILITY: Capability = Capability { major: 8, minor: 0 };
 
 /// The length of a timeline's spans if the environment says none: as `strata run` has it.
 const DEFAULT_SPAN: u64 = 10_000;
@@ -102,7 +135,7 @@ impl Settings {
         }
         let capability = match text("STRATA_COMPUTE_CAPABILITY")? {
             None => DEFAULT_CAPABILITY,
-            Some(found) => match parse_capability(&found) {
+            Some(found) => match Capability::parse(&found) {
                 Some(capability) => capability,
                 None => return bad("STRATA_COMPUTE_CAPABILITY", &found, "major.minor from 3.0 to 12.9"),
             },
@@ -146,12 +179,6 @@ fn bad<T>(name: &str, found: &str, expected: &str) -> Result<T, String> {
     Err(format!("{name}: found `{found}`, expected {expected}"))
 }
 
-fn parse_capability(text: &str) -> Option<(i32, i32)> {
-    let (major, minor) = text.split_once('.')?;
-    let (major, minor) = (major.parse().ok()?, minor.parse().ok()?);
-    ((3..=12).contains(&major) && (0..=9).contains(&minor)).then_some((major, minor))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,7 +194,7 @@ mod tests {
     fn an_empty_environment_is_a_gtx480_that_takes_time() {
         let settings = read(&[]).unwrap();
         assert_eq!(settings.machine.name(), "gtx480");
-        assert_eq!((settings.mode, settings.threads, settings.capability), (Mode::Timing, 1, (8, 0)));
+        assert_eq!((settings.mode, settings.threads, settings.capability.target()), (Mode::Timing, 1, 80));
     }
 
     #[test]
@@ -181,7 +208,10 @@ mod tests {
         let settings = read(&asked).unwrap();
         assert_eq!(settings.sets, ["gpu.sms=2", "l1d.ways=8"]);
         assert_eq!(*settings.machine.file().gpu.sms, 2);
-        assert_eq!((settings.mode, settings.threads, settings.capability), (Mode::Functional, 2, (7, 5)));
+        assert_eq!(
+            (settings.mode, settings.threads, settings.capability.target()),
+            (Mode::Functional, 2, 75)
+        );
     }
 
     #[test]

@@ -4,16 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use strata_gpu::device::Card;
+use strata_ptx::texture::Image;
 use strata_workloads::{DeviceError, DevicePtr, Failure};
 
 use crate::blocks::Blocks;
 use crate::buffer::Allocation;
+use crate::client::Bytes;
 use crate::current;
 use crate::engine::Engine;
+use crate::graph::parts::{Capture, Dependencies, Executable, Graph, Lent, Node, UserObject};
 use crate::log::{self, Level};
 use crate::objects::{
-    Array, Context, Event, Function, Kernel, Library, Link, Module, Pool, Primary, Stream, SurfaceObject,
-    SurfaceReference, TextureObject, TextureReference,
+    Array, Attributes, Context, Event, Function, Kept, Kernel, Library, Link, MipmappedArray, Module, Pool,
+    Primary, Stream, SurfaceObject, SurfaceReference, TextureObject, TextureReference,
 };
 use crate::results::Results;
 use crate::settings::Settings;
@@ -52,12 +55,30 @@ pub struct State {
     pub links: Table<Link>,
     /// Streams created by clients.
     pub streams: Table<Stream>,
+    /// Attributes that clients set for default streams.
+    pub default_attributes: BTreeMap<Handle<Stream>, Attributes>,
     /// Events created by clients.
     pub events: Table<Event>,
+    /// Graphs, those within nodes and executable graphs included.
+    pub graphs: Table<Graph>,
+    /// The nodes of all graphs.
+    pub nodes: Table<Node>,
+    /// Executable graphs.
+    pub executables: Table<Executable>,
+    /// Clients' objects that graphs refer to.
+    pub user_objects: Table<UserObject>,
+    /// Memory that nodes allocate, by address.
+    pub lent: BTreeMap<u64, Lent>,
+    /// Events that were last recorded in a capture: its number, and the nodes that they stand for.
+    pub captured_events: BTreeMap<Handle<Event>, (u64, Dependencies)>,
+    /// Captures in progress, by number.
+    pub captures: BTreeMap<u64, Capture>,
     /// Memory pools, the default one included.
     pub pools: Table<Pool>,
     /// Arrays for textures and surfaces.
     pub arrays: Table<Array>,
+    /// Arrays with levels of detail.
+    pub mipmapped: Table<MipmappedArray>,
     /// Texture references looked up so far.
     pub texture_references: Table<TextureReference>,
     /// Surface references looked up so far.
@@ -72,10 +93,15 @@ pub struct State {
     pub allocations: BTreeMap<u64, Allocation>,
     /// Where device buffers lie on the card.
     pub blocks: Blocks,
+    /// The workspace of grid barriers on the card.
+    pub workspace: Option<DevicePtr>,
     /// Number of allocations that clients have made.
     pub allocated: u64,
     /// The last unique number handed out.
     pub numbers: u64,
+    /// What was kept with contexts that this call destroys, by context and key; the clients' functions are called when
+    /// the lock is free again.
+    farewells: Vec<(Handle<Context>, u64, Kept)>,
 }
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
@@ -127,17 +153,23 @@ extern "C" fn finish() {
 
 /// Runs `body` on the locked state.
 pub fn with<R>(body: impl FnOnce(&mut State) -> Answer<R>) -> Answer<R> {
-    let mut state = locked();
-    let state = state.as_mut().ok_or(Status::NotInitialized)?;
+    let mut locked = locked();
+    let state = locked.as_mut().ok_or(Status::NotInitialized)?;
     state.here()?;
-    body(state)
+    let result = body(state);
+    let farewells = std::mem::take(&mut state.farewells);
+    drop(locked);
+    for (context, key, kept) in farewells {
+        kept.farewell.call(context.bits(), Bytes::at(key), Bytes::at(kept.value));
+    }
+    result
 }
 
 /// Runs `body` on the locked state with the thread's current context, which must exist.
 pub fn with_current<R>(body: impl FnOnce(&mut State, Handle<Context>) -> Answer<R>) -> Answer<R> {
     with(|state| {
         let context = current::context().ok_or(Status::InvalidContext)?;
-        if !state.contexts.has(context) {
+        if !state.active(context) {
             return Err(Status::ContextIsDestroyed);
         }
         state.alive()?;
@@ -164,9 +196,18 @@ impl State {
             kernels: Table::default(),
             links: Table::default(),
             streams: Table::default(),
+            default_attributes: BTreeMap::new(),
             events: Table::default(),
+            graphs: Table::default(),
+            nodes: Table::default(),
+            executables: Table::default(),
+            user_objects: Table::default(),
+            lent: BTreeMap::new(),
+            captured_events: BTreeMap::new(),
+            captures: BTreeMap::new(),
             pools: Table::default(),
             arrays: Table::default(),
+            mipmapped: Table::default(),
             texture_references: Table::default(),
             surface_references: Table::default(),
             textures: BTreeMap::new(),
@@ -174,8 +215,10 @@ impl State {
             pool: None,
             allocations: BTreeMap::new(),
             blocks,
+            workspace: None,
             allocated: 0,
             numbers: 0,
+            farewells: Vec::new(),
         }
     }
 
@@ -228,9 +271,29 @@ impl State {
         Ok(self.contexts.insert(Context { flags, primary, ..Context::default() }))
     }
 
+    /// Whether a context exists and can be used: nobody can use the primary one while nobody retains it.
+    pub fn active(&self, context: Handle<Context>) -> bool {
+        self.contexts.get(context).is_ok_and(|found| !found.primary || self.primary.references > 0)
+    }
+
     /// Destroys a context with everything in it. Destroying the last one clears a device failure.
     pub fn destroy_context(&mut self, context: Handle<Context>) -> Answer {
-        self.contexts.remove(context)?;
+        let gone = self.contexts.remove(context)?;
+        self.empty_context(context, gone)
+    }
+
+    /// Makes the primary context inactive, and destroys everything in it. Its handle stays what it is.
+    pub fn end_primary(&mut self) -> Answer {
+        self.primary.references = 0;
+        let Some(context) = self.primary.context else { return Ok(()) };
+        let new = Context { flags: self.primary.flags, primary: true, ..Context::default() };
+        let gone = std::mem::replace(self.contexts.get_mut(context)?, new);
+        self.empty_context(context, gone)
+    }
+
+    /// Destroys everything in a context, which is no longer active.
+    fn empty_context(&mut self, context: Handle<Context>, gone: Context) -> Answer {
+        self.farewells.extend(gone.kept.into_iter().map(|(key, kept)| (context, key, kept)));
         self.streams.remove_all(|stream| stream.context == context);
         self.events.remove_all(|event| event.context == context);
         let gone: Vec<Handle<Module>> = self
@@ -252,12 +315,13 @@ impl State {
             self.free(start)?;
         }
         self.destroy_texels(context)?;
-        if self.fault.is_some() && self.contexts.iter().next().is_none() {
+        if self.fault.is_some() && !self.contexts.iter().any(|(context, _)| self.active(context)) {
             self.fault = None;
             if let Some(results) = &mut self.results {
                 results.keep(self.card.as_mut());
             }
             self.card = None;
+            self.workspace = None;
             self.blocks = Blocks::new(self.settings.bounds);
         }
         Ok(())
@@ -266,6 +330,7 @@ impl State {
     /// Unloads a module and removes its functions.
     pub fn unload(&mut self, module: Handle<Module>) -> Answer {
         let gone = self.modules.remove(module)?;
+        self.free_managed(&gone)?;
         self.functions.remove_all(|function| function.module == module);
         self.texture_references.remove_all(|reference| reference.module == module);
         self.surface_references.remove_all(|reference| reference.module == module);
@@ -280,7 +345,26 @@ impl State {
 
     /// Destroys an array. Textures and surfaces on it then refer to freed memory.
     pub fn destroy_array(&mut self, array: Handle<Array>) -> Answer {
+        // A level goes with its array.
+        if self.arrays.get(array)?.is_level {
+            return Err(Status::InvalidValue);
+        }
         let gone = self.arrays.remove(array)?;
+        self.card()?.free(DevicePtr(gone.image.base)).map_err(|_| Status::Unknown)
+    }
+
+    /// The first level of an array with levels of detail, and their number.
+    pub fn levels_of(&self, array: Handle<MipmappedArray>) -> Answer<(Image, u32)> {
+        let found = self.mipmapped.get(array)?;
+        Ok((found.image, found.levels.len() as u32))
+    }
+
+    /// Destroys an array with all its levels of detail.
+    pub fn destroy_mipmapped(&mut self, array: Handle<MipmappedArray>) -> Answer {
+        let gone = self.mipmapped.remove(array)?;
+        for level in gone.levels {
+            self.arrays.remove(level)?;
+        }
         self.card()?.free(DevicePtr(gone.image.base)).map_err(|_| Status::Unknown)
     }
 
@@ -295,6 +379,9 @@ impl State {
             self.surfaces.remove(&handle);
             self.card()?.destroy_header(handle);
         }
+        let mipmapped = self.mipmapped.iter().filter(|(_, array)| array.context == context);
+        let mipmapped: Vec<Handle<MipmappedArray>> = mipmapped.map(|(handle, _)| handle).collect();
+        mipmapped.into_iter().try_for_each(|array| self.destroy_mipmapped(array))?;
         let arrays = self.arrays.iter().filter(|(_, array)| array.context == context);
         let arrays: Vec<Handle<Array>> = arrays.map(|(handle, _)| handle).collect();
         arrays.into_iter().try_for_each(|array| self.destroy_array(array))

@@ -52,6 +52,7 @@ statuses! {
     SharedObjectSymbolNotFound = 302 c"CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND" c"a symbol is not defined";
     OperatingSystem = 304 c"CUDA_ERROR_OPERATING_SYSTEM" c"a call of the operating system failed";
     InvalidHandle = 400 c"CUDA_ERROR_INVALID_HANDLE" c"the handle is null, freed or foreign";
+    LossyQuery = 402 c"CUDA_ERROR_LOSSY_QUERY" c"edges have data, and there is no place for it";
     IllegalState = 401 c"CUDA_ERROR_ILLEGAL_STATE" c"the object is in the wrong state for this call";
     NotFound = 500 c"CUDA_ERROR_NOT_FOUND" c"no symbol has this name";
     NotReady = 600 c"CUDA_ERROR_NOT_READY" c"not finished yet";
@@ -71,7 +72,16 @@ statuses! {
     CooperativeLaunchTooLarge = 720 c"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE" c"the grid does not fit the device at once";
     NotPermitted = 800 c"CUDA_ERROR_NOT_PERMITTED" c"not permitted";
     NotSupported = 801 c"CUDA_ERROR_NOT_SUPPORTED" c"not supported";
-    StreamCaptureUnsupported = 900 c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" c"streams cannot be captured";
+    StreamCaptureUnsupported = 900 c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" c"not permitted while a stream is captured";
+    StreamCaptureInvalidated = 901 c"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED" c"an earlier error ended the capture";
+    StreamCaptureMerge = 902 c"CUDA_ERROR_STREAM_CAPTURE_MERGE" c"the call would merge two captures";
+    StreamCaptureUnmatched = 903 c"CUDA_ERROR_STREAM_CAPTURE_UNMATCHED" c"the capture did not begin in this stream";
+    StreamCaptureUnjoined = 904 c"CUDA_ERROR_STREAM_CAPTURE_UNJOINED" c"a forked stream did not join the capture again";
+    StreamCaptureIsolation = 905 c"CUDA_ERROR_STREAM_CAPTURE_ISOLATION" c"a capture cannot depend on work outside it";
+    StreamCaptureImplicit = 906 c"CUDA_ERROR_STREAM_CAPTURE_IMPLICIT" c"the default stream would wait for a capture";
+    CapturedEvent = 907 c"CUDA_ERROR_CAPTURED_EVENT" c"the event was last recorded in a capture";
+    StreamCaptureWrongThread = 908 c"CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD" c"another thread began the capture";
+    GraphExecUpdateFailure = 910 c"CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE" c"the change needs a new instantiation";
     InvalidClusterSize = 912 c"CUDA_ERROR_INVALID_CLUSTER_SIZE" c"no cluster can be of this size";
     Unknown = 999 c"CUDA_ERROR_UNKNOWN" c"unknown error";
 }

@@ -45,6 +45,12 @@ impl Where {
     }
 }
 
+/// The start of a row, or a position within one, in an array.
+pub fn in_array(image: Image, (x, y, z): (u64, u64, u64)) -> Answer<Where> {
+    let side = |value| u32::try_from(value).map_err(|_| Status::InvalidValue);
+    Ok(Where::Array { image, x, y: side(y)?, z: side(z)? })
+}
+
 impl State {
     /// The place of a range at a device address. Fails if the range is not within one buffer.
     pub fn on_device(&mut self, address: u64, bytes: u64) -> Answer<Where> {
@@ -69,7 +75,11 @@ impl State {
     pub fn variable(&mut self, address: u64) -> Answer<Option<(u64, u64)>> {
         let found = self.card()?.buffer_of(DevicePtr(address)).map(|buffer| (buffer.start, buffer.bytes));
         // Skip blocks and mirrors: their unused bytes belong to no client.
-        let nobodys = |start: &u64| self.blocks.contains(*start) || self.allocations.contains_key(start);
+        let nobodys = |start: &u64| {
+            self.blocks.contains(*start)
+                || self.allocations.contains_key(start)
+                || self.workspace.is_some_and(|workspace| workspace.0 == *start)
+        };
         Ok(found.filter(|(start, _)| !nobodys(start)))
     }
 
@@ -183,6 +193,8 @@ impl State {
                 Kind::Mirrored(mirror) => Some((*start, mirror.host, mirror.bytes)),
                 Kind::Device => None,
             })
+            // After the buffers, since kernels use these by name.
+            .chain(self.managed_mirrors())
             .collect();
         for (start, host, bytes) in all {
             each(bytes as usize, Bytes::at(host), DevicePtr(start), self.card()?)?;

@@ -298,7 +298,7 @@ fn functions_are_found_by_name_and_version() {
     assert_eq!(find("cuCtxCreate", 12000), (SUCCESS, address("cuCtxCreate_v3"), 0));
     assert_eq!(find("cuCtxCreate", 13000), (SUCCESS, address("cuCtxCreate_v4"), 0));
     assert_eq!(find("cuLibraryLoadData", 11000), (NOT_FOUND, 0, 2));
-    assert_eq!(find("cuGraphCreate", 13000), (NOT_FOUND, 0, 1), "exported, but not supported");
+    assert_eq!(find("cuIpcGetMemHandle", 13000), (SUCCESS, address("cuIpcGetMemHandle"), 0), "not supported");
     assert_eq!(find("cuNothing", 13000), (NOT_FOUND, 0, 1));
     assert_eq!(find("", 13000), (NOT_FOUND, 0, 1));
 }
@@ -361,6 +361,15 @@ fn a_library_is_linked_loaded_and_launched() {
         call!(cuda, "cuLaunchKernelEx", config.as_ptr(), kernel, arguments.as_ptr(), nothing),
         SUCCESS
     );
+    assert_eq!(contents::<f32>(cuda, out, 64)[63], 63.0 + 1126.0);
+    // Programmatic stream serialization (attribute 6, value 1) changes nothing.
+    let mut attribute = [0_u32; 18];
+    (attribute[0], attribute[2]) = (6, 1);
+    let at = attribute.as_ptr() as u64;
+    let mut early = config;
+    (early[10], early[11], early[12]) = (at as u32, (at >> 32) as u32, 1);
+    assert_eq!(call!(cuda, "cuMemsetD8_v2", number(out), number(0), number(256)), SUCCESS);
+    assert_eq!(call!(cuda, "cuLaunchKernelEx", early.as_ptr(), kernel, arguments.as_ptr(), nothing), SUCCESS);
     assert_eq!(contents::<f32>(cuda, out, 64)[63], 63.0 + 1126.0);
     let (mut global, mut size) = (0_u64, 0_usize);
     let name = text("launches");

@@ -43,22 +43,25 @@ struct Function {
 }
 
 /// Parses the functions in a source file: `name = "base" version (argument: Type, ...) {`, and the lists of
-/// unsupported functions.
+/// unsupported functions. Further names of a function stand behind `|` and `/`.
 fn functions(source: &str) -> Vec<Function> {
     let mut found = Vec::new();
     for (macro_name, supported) in [("\napi! {", true), ("\nunsupported! {", false)] {
         let Some((_, body)) = source.split_once(macro_name) else { continue };
         let body = body.split_once("\n}").map_or(body, |(body, _)| body);
         if !supported {
-            found.extend(body.split_whitespace().map(|name| Function {
-                name: name.to_owned(),
+            let lines = body.lines().filter_map(|line| line.split_once(" = "));
+            found.extend(lines.flat_map(|(list, _)| names(list)).map(|name| Function {
+                name,
                 arguments: Vec::new(),
                 supported,
             }));
             continue;
         }
         for item in body.split("\n    cu").skip(1) {
-            let (name, rest) = item.split_once(" =").expect("a name, then its base");
+            let (list, rest) =
+                item.split_once("= \"").or(item.split_once("=\n")).expect("names, then their base");
+            let called = names(&format!("cu{list}"));
             let (_, rest) = rest.split_once('(').expect("arguments");
             let (list, _) = rest.split_once(") {").expect("a body behind the arguments");
             let arguments = list.split(',').map(str::trim).filter(|argument| !argument.is_empty());
@@ -66,15 +69,27 @@ fn functions(source: &str) -> Vec<Function> {
                 let (name, kind) = argument.split_once(": ").expect("a name and a type");
                 (name.trim_start_matches('_').to_owned(), kind.to_owned())
             });
-            found.push(Function { name: format!("cu{name}"), arguments: arguments.collect(), supported });
+            let arguments: Vec<_> = arguments.collect();
+            found.extend(called.into_iter().map(|name| Function {
+                name,
+                arguments: arguments.clone(),
+                supported,
+            }));
         }
     }
     found
 }
 
+/// The names in front of an equals sign.
+fn names(list: &str) -> Vec<String> {
+    list.split_whitespace().filter(|word| word.starts_with("cu")).map(str::to_owned).collect()
+}
+
 fn all_functions() -> Vec<Function> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/api");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    // The folders are not exported functions.
+    let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
     files.sort();
     files.iter().flat_map(|file| functions(&std::fs::read_to_string(file).unwrap())).collect()
 }
@@ -173,12 +188,20 @@ impl Client {
         let stream = || handle(|to_| call!(cuda, "cuStreamCreate", to(to_), number(0)));
         let event = || handle(|to_| call!(cuda, "cuEventCreate", to(to_), number(0)));
         let link = || handle(|to_| call!(cuda, "cuLinkCreate_v2", number(0), none(), none(), to(to_)));
-        let pool = || handle(|to_| call!(cuda, "cuMemPoolCreate", to(to_), image.as_ptr()));
+        let pool = || handle(|to_| call!(cuda, "cuMemPoolCreate", to(to_), of(&[1_u32, 0, 1, 0])));
         let other = || {
             let made = handle(|to_| call!(cuda, "cuCtxCreate_v2", to(to_), number(0), number(0)));
             assert_eq!(call!(cuda, "cuCtxPopCurrent_v2", none()), SUCCESS);
             made
         };
+        let graph = || handle(|to_| call!(cuda, "cuGraphCreate", to(to_), number(0)));
+        let node = |graph: u64| {
+            handle(|to_| call!(cuda, "cuGraphAddEmptyNode", to(to_), number(graph), none(), number(0)))
+        };
+        let executable = |graph: u64| {
+            handle(|to_| call!(cuda, "cuGraphInstantiateWithFlags", to(to_), number(graph), number(0)))
+        };
+        let good_graph = graph();
         let (good_module, old_module) = (module(), module());
         let (good_library, old_library) = (library(), library());
         let (old_function, old_kernel) = (function(old_module), kernel(old_library));
@@ -198,6 +221,9 @@ impl Client {
             ("Event", (event(), gone("cuEventDestroy_v2", event()))),
             ("Link", (link(), gone("cuLinkDestroy", link()))),
             ("Pool", (pool(), gone("cuMemPoolDestroy", pool()))),
+            ("Graph", (good_graph, gone("cuGraphDestroy", graph()))),
+            ("Node", (node(good_graph), gone("cuGraphDestroyNode", node(good_graph)))),
+            ("Executable", (executable(good_graph), gone("cuGraphExecDestroy", executable(good_graph)))),
         ]);
         // Allocate this last, so that its address stays free.
         let freed = buffer(cuda, &[0_u32; 64]);
@@ -228,7 +254,11 @@ impl Client {
             return self.handles.get(object).map_or(0, |(good, _)| *good);
         }
         match kind.as_str() {
-            "Text" if function.name.contains("File") || function.name == "cuModuleLoad" => {
+            "Text"
+                if function.name.contains("File")
+                    || function.name.contains("Dot")
+                    || function.name == "cuModuleLoad" =>
+            {
                 self.path.as_ptr() as u64
             }
             "Text" => self.good_text.as_ptr() as u64,
@@ -360,6 +390,11 @@ impl Client {
     fn goes_on(&self) {
         let cuda = self.cuda;
         context(cuda);
+        // A capture that has begun forbids what follows.
+        for stream in [self.handles["Stream"].0, 2] {
+            let mut graph = none();
+            call!(cuda, "cuStreamEndCapture", number(stream), to(&mut graph));
+        }
         let (_, add) = function(cuda, ADD, "add");
         let (a, out, n) = (buffer(cuda, &[1.25_f32; 40]), buffer(cuda, &[0.0_f32; 41]), 40_u32);
         assert_eq!(launch(cuda, add, 2, 32, &[of(&out), of(&a), of(&a), of(&n)]), SUCCESS);

@@ -277,7 +277,7 @@ fn what_is_no_texture_is_refused() {
         (linear(256), Description { filter: 1, ..point }, INVALID_VALUE),
         (linear(256), Description { addressing: [4, 0, 0], ..point }, INVALID_VALUE),
         (linear(256), Description { flags: 0x10, ..point }, NOT_SUPPORTED),
-        (Resource { kind: 1, ..linear(256) }, point, NOT_SUPPORTED),
+        (Resource { kind: 1, ..linear(256) }, point, INVALID_HANDLE),
         (Resource { kind: 7, ..linear(256) }, point, INVALID_VALUE),
         (Resource { flags: 1, ..linear(256) }, point, INVALID_VALUE),
         (Resource::linear(memory, 0x77, 1, 256), point, NOT_SUPPORTED),
@@ -444,4 +444,92 @@ fn copies_of_arrays_in_every_direction() {
     let mut found = ArrayShape::default();
     assert_eq!(call!(cuda, "cuArrayGetDescriptor_v2", to(&mut found), flat), SUCCESS);
     assert_eq!(found, shape);
+}
+
+/// Each thread n of 16 stores what the texture of a handle has in the middle, at level n / 4.
+const LEVELS: &str = "\
+.version 7.0\n.target sm_70\n.address_size 64\n.global .texref table;\n\
+.visible .entry by_handle(.param .u64 out, .param .u64 texture) {\n\
+.reg .b32 %r<4>; .reg .f32 %f<8>; .reg .b64 %rd<6>;\n\
+ld.param.u64 %rd0, [out]; ld.param.u64 %rd1, [texture];\n\
+mov.u32 %r0, %tid.x; cvt.rn.f32.u32 %f0, %r0; mul.f32 %f1, %f0, 0f3E800000; mov.f32 %f0, 0f3F000000;\n\
+tex.level.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f0, %f0}], %f1;\n\
+mul.wide.u32 %rd2, %r0, 4; add.u64 %rd3, %rd0, %rd2; st.global.f32 [%rd3], %f2; ret;\n}\n\
+.visible .entry by_name(.param .u64 out) {\n\
+.reg .b32 %r<4>; .reg .f32 %f<8>; .reg .b64 %rd<6>;\n\
+ld.param.u64 %rd0, [out];\n\
+mov.u32 %r0, %tid.x; cvt.rn.f32.u32 %f0, %r0; mul.f32 %f1, %f0, 0f3E800000; mov.f32 %f0, 0f3F000000;\n\
+tex.level.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [table, {%f0, %f0}], %f1;\n\
+mul.wide.u32 %rd2, %r0, 4; add.u64 %rd3, %rd0, %rd2; st.global.f32 [%rd3], %f2; ret;\n}\n";
+
+#[test]
+fn levels_of_a_mipmapped_array_are_arrays_and_textures_blend_them() {
+    let cuda = cuda();
+    context(cuda);
+    let (module, by_handle) = function(cuda, LEVELS, "by_handle");
+    let by_name = named(cuda, module, "by_name");
+    let shape = Array3d { width: 16, height: 8, format: FLOAT, channels: 1, ..Array3d::default() };
+    let mut whole = none();
+    // 16 by 8 has five levels; more are clamped.
+    assert_eq!(call!(cuda, "cuMipmappedArrayCreate", to(&mut whole), of(&shape), number(99)), SUCCESS);
+    let mut levels = Vec::new();
+    for level in 0..5_u64 {
+        let mut array = none();
+        assert_eq!(
+            call!(cuda, "cuMipmappedArrayGetLevel", to(&mut array), whole, number(level)),
+            SUCCESS,
+            "level {level}"
+        );
+        let mut found = Array3d::default();
+        assert_eq!(call!(cuda, "cuArray3DGetDescriptor_v2", to(&mut found), array), SUCCESS);
+        assert_eq!(found, Array3d { width: 16 >> level, height: (8 >> level).max(1), ..shape });
+        let texels = vec![10.0_f32.powi(level as i32); found.width * found.height];
+        let bytes = number(4 * texels.len() as u64);
+        assert_eq!(call!(cuda, "cuMemcpyHtoA_v2", array, number(0), texels.as_ptr(), bytes), SUCCESS);
+        levels.push(array);
+    }
+    let mut none_such = none();
+    assert_eq!(call!(cuda, "cuMipmappedArrayGetLevel", to(&mut none_such), whole, number(5)), INVALID_VALUE);
+    assert_eq!(call!(cuda, "cuArrayDestroy", levels[1]), INVALID_VALUE, "a level goes with its array");
+
+    let out = buffer(cuda, &[0.0_f32; 16]);
+    let resource = Resource { kind: 1, ..Resource::array(whole) };
+    // Normalized and linear between levels 0.5 and 3, half a level further than a fetch says.
+    let description = Description {
+        addressing: [1; 3],
+        filter: 1,
+        flags: 2,
+        level_filter: 1,
+        levels: [0.5, 0.75, 3.0],
+        ..Description::default()
+    };
+    let texture = object(cuda, &resource, &description).unwrap();
+    assert_eq!(launch(cuda, by_handle, 1, 16, &[of(&out), of(&texture)]), SUCCESS);
+    let blended = |n: u32| {
+        let level = (f64::from(n) / 4.0 + 0.5).clamp(0.75, 3.0);
+        let value = |level: f64| 10.0_f64.powi(level as i32);
+        let weight = level.fract();
+        (value(level.floor()) * (1.0 - weight) + value(level.floor() + 1.0) * weight) as f32
+    };
+    assert_eq!(contents::<f32>(cuda, out, 16), (0..16).map(blended).collect::<Vec<f32>>());
+
+    // By name, the nearest level.
+    let (mut reference, name) = (none(), text("table"));
+    assert_eq!(call!(cuda, "cuModuleGetTexRef", to(&mut reference), module, name.as_ptr()), SUCCESS);
+    assert_eq!(call!(cuda, "cuTexRefSetFlags", reference, number(2)), SUCCESS);
+    let clamp = cuda.function::<unsafe extern "C" fn(Any, f32, f32) -> u32>("cuTexRefSetMipmapLevelClamp");
+    // SAFETY: the driver API's function.
+    assert_eq!(unsafe { clamp(reference, 0.0, 99.0) }, SUCCESS);
+    assert_eq!(call!(cuda, "cuTexRefSetMipmappedArray", reference, whole, number(1)), SUCCESS);
+    let mut bound = none();
+    assert_eq!(call!(cuda, "cuTexRefGetMipmappedArray", to(&mut bound), reference), SUCCESS);
+    assert_eq!(bound, whole);
+    assert_eq!(launch(cuda, by_name, 1, 16, &[of(&out)]), SUCCESS);
+    let nearest = |n: u32| 10.0_f32.powi((f64::from(n) / 4.0 + 0.5).floor() as i32);
+    assert_eq!(contents::<f32>(cuda, out, 16), (0..16).map(nearest).collect::<Vec<f32>>());
+
+    assert_eq!(call!(cuda, "cuMipmappedArrayDestroy", whole), SUCCESS);
+    assert_eq!(call!(cuda, "cuMipmappedArrayDestroy", whole), INVALID_HANDLE);
+    let mut found = Array3d::default();
+    assert_eq!(call!(cuda, "cuArray3DGetDescriptor_v2", to(&mut found), levels[0]), INVALID_HANDLE);
 }

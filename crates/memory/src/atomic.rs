@@ -40,6 +40,8 @@ pub enum AtomicType {
     Bf16,
     F16x2,
     Bf16x2,
+    /// 128 bits, for exchange and compare-and-swap only.
+    B128,
 }
 
 impl AtomicType {
@@ -49,6 +51,7 @@ impl AtomicType {
             AtomicType::U16 | AtomicType::F16 | AtomicType::Bf16 => 2,
             AtomicType::U32 | AtomicType::S32 | AtomicType::F32 | AtomicType::F16x2 | AtomicType::Bf16x2 => 4,
             AtomicType::U64 | AtomicType::S64 | AtomicType::F64 => 8,
+            AtomicType::B128 => 16,
         }
     }
 }
@@ -66,17 +69,22 @@ pub struct AtomicBatch {
     pub lane: [u8; 32],
     /// Byte offset of each entry in the line, aligned to the type.
     pub offset: [u8; 32],
-    /// First operand of each entry; the reply holds the old value here.
+    /// First operand of each entry; the reply holds the old value here. Entry n of 128 bits has the places 2 n, for its
+    /// low half, and 2 n + 1.
     pub a: [u64; 32],
-    /// Second operand of each entry, used by compare-and-swap.
+    /// Second operand of each entry in the same places, used by compare-and-swap.
     pub b: [u64; 32],
     /// Whether the instruction needs the old values (`atom`, not `red`).
     pub returns: bool,
 }
 
 impl AtomicBatch {
-    /// Largest size of a batch in a packet, in bytes: 32 compare-and-swaps of 64 bits.
+    /// Largest size of a batch in a packet, in bytes: 32 compare-and-swaps of 64 bits. As many of 128 bits as have room
+    /// take less.
     pub const LARGEST_WIRE_BYTES: u32 = 32 * (1 + 2 * 8);
+
+    /// Most entries of 128 bits.
+    pub const MOST_WIDE: u32 = 16;
 
     /// Makes a batch without entries.
     pub const fn empty(op: AtomicOp, ty: AtomicType) -> AtomicBatch {
@@ -94,6 +102,9 @@ impl AtomicBatch {
 
     /// Performs the entries on the line's bytes in order, and leaves the old values in `a`.
     pub fn perform(&mut self, line: &mut Line) {
+        if self.ty == AtomicType::B128 {
+            return self.perform_wide(line);
+        }
         let bytes = self.ty.bytes();
         for entry in 0..self.count as usize {
             let at = self.offset[entry] as usize;
@@ -104,6 +115,43 @@ impl AtomicBatch {
             line.0[at..at + bytes].copy_from_slice(&new.to_le_bytes()[..bytes]);
             self.a[entry] = old;
         }
+    }
+
+    #[cold]
+    fn perform_wide(&mut self, line: &mut Line) {
+        for entry in 0..self.count as usize {
+            let bytes = line.0[self.offset[entry] as usize..].first_chunk_mut();
+            let bytes: &mut [u8; 16] = bytes.expect("an operand lies in the line");
+            let old = u128::from_le_bytes(*bytes);
+            let new = apply_wide(self.op, old, wide(&self.a, entry), wide(&self.b, entry));
+            *bytes = new.to_le_bytes();
+            (self.a[2 * entry], self.a[2 * entry + 1]) = (old as u64, (old >> 64) as u64);
+        }
+    }
+
+    /// Gives entry `to` the operands of entry `from` of a batch of the same type.
+    pub fn copy_operands(&mut self, to: usize, from_batch: &AtomicBatch, from: usize) {
+        let words = self.ty.bytes().div_ceil(8);
+        for half in 0..words {
+            self.a[words * to + half] = from_batch.a[words * from + half];
+            self.b[words * to + half] = from_batch.b[words * from + half];
+        }
+    }
+}
+
+/// Operand `entry` of 128 bits.
+pub fn wide(operands: &[u64; 32], entry: usize) -> u128 {
+    u128::from(operands[2 * entry + 1]) << 64 | u128::from(operands[2 * entry])
+}
+
+/// Computes the new value of an operation of 128 bits.
+pub fn apply_wide(op: AtomicOp, old: u128, a: u128, b: u128) -> u128 {
+    match op {
+        AtomicOp::Exch => a,
+        AtomicOp::Cas if old == a => b,
+        AtomicOp::Cas => old,
+        // The front end refuses the rest (PTX ISA, `atom`).
+        _ => unreachable!("{op:?} of 128 bits"),
     }
 }
 
@@ -141,6 +189,7 @@ pub fn apply(op: AtomicOp, ty: AtomicType, old: u64, a: u64, b: u64) -> u64 {
             U64 => int(op, old, a, u64::wrapping_add),
             S64 => int(op, old as i64, a as i64, i64::wrapping_add) as u64,
             // The front end refuses the rest (PTX ISA, `atom`).
+            B128 => unreachable!("{op:?} of 128 bits"),
             _ if op != Add => unreachable!("{op:?} of floating-point numbers"),
             F32 => {
                 let sum = f32::from_bits(old as u32) + f32::from_bits(a as u32);
@@ -194,6 +243,23 @@ mod tests {
         batch.perform(&mut line);
         assert_eq!(batch.a[..3], [0, 5, 11]);
         assert_eq!(line.0[4], 18);
+    }
+
+    #[test]
+    fn entries_of_128_bits_lie_in_pairs_of_places() {
+        let mut line = Line::ZERO;
+        line.0[16..32].copy_from_slice(&(7_u128 << 64 | 9).to_le_bytes());
+        let mut batch = AtomicBatch::empty(AtomicOp::Cas, AtomicType::B128);
+        (batch.count, batch.offset) = (3, [16; 32]);
+        // The first has another high half, the second what is there, the third what the second leaves.
+        batch.a[..6].copy_from_slice(&[9, 8, 9, 7, 1, 2]);
+        batch.b[..6].copy_from_slice(&[5, 5, 1, 2, 3, 4]);
+        batch.perform(&mut line);
+        assert_eq!(batch.a[..6], [9, 7, 9, 7, 1, 2]);
+        assert_eq!(line.0[16..32], (4_u128 << 64 | 3).to_le_bytes());
+        assert_eq!((line.0[15], line.0[32]), (0, 0));
+        let wire = AtomicBatch::MOST_WIDE * (1 + 2 * AtomicType::B128.bytes() as u32);
+        assert!(wire <= AtomicBatch::LARGEST_WIRE_BYTES);
     }
 
     #[test]

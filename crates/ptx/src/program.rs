@@ -1,7 +1,7 @@
 //! A loaded module: kernels ready to issue, and the variables they share.
 
 use crate::ir::{Assertion, Constant, LaunchBounds, Param, PrintFormat, Source, Variable};
-use crate::isa::{Flow, Guard, Instruction, Op, Pc, Space, Src};
+use crate::isa::{Flow, Guard, Instruction, Op, Pc, Space, Special, Src};
 use crate::lanes::Row;
 
 /// A kernel, register-allocated and decoded.
@@ -48,6 +48,8 @@ pub struct Kernel {
     pub sources: Vec<Source>,
     /// Reads of registers that may have no value.
     pub undefined: Vec<Undefined>,
+    /// Whether all CTAs of a launch are to be resident together, as those of a cooperative launch.
+    pub cooperative: bool,
 }
 
 /// A read of a register that may have no value.
@@ -113,6 +115,26 @@ impl Kernel {
             self.local_bytes = (self.local_bytes - self.stack_bytes).saturating_add(bytes);
             self.stack_bytes = bytes;
         }
+        self
+    }
+
+    /// The kernel for a cooperative launch: its CTAs are resident together, and `%envreg1` and `%envreg2` hold the upper and
+    /// the lower half of the address of a workspace. There, cooperative groups keep the barrier of the grid, in the second
+    /// of its words (`cooperative_groups/details/helpers.h`, `get_grid_workspace`).
+    #[must_use]
+    pub fn with_grid_workspace(mut self, address: u64) -> Kernel {
+        for instruction in &mut self.code {
+            match &mut instruction.op {
+                Op::ReadSpecial(special @ Special::EnvReg(1)) => {
+                    *special = Special::Environment((address >> 32) as u32);
+                }
+                Op::ReadSpecial(special @ Special::EnvReg(2)) => {
+                    *special = Special::Environment(address as u32)
+                }
+                _ => {}
+            }
+        }
+        self.cooperative = true;
         self
     }
 

@@ -259,6 +259,10 @@ impl<'a> Printer<'a> {
                 let text = format!("{}[{}]", self.text(*name), self.text(*index));
                 self.put(&text);
             }
+            OperandKind::Indexed { array, index, .. } => {
+                let text = format!("{}[{index}]", self.text(*array));
+                self.put(&text);
+            }
             OperandKind::Sink => self.put("_"),
             OperandKind::Pair(pair) => {
                 self.operand(&pair.0.kind);

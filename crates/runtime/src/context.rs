@@ -25,9 +25,10 @@ pub fn ready() -> Answer<&'static Driver> {
 /// Makes the primary context current, creating it if necessary.
 fn bind(driver: &Driver) -> Answer {
     let mut primary = PRIMARY.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    // One that was reset through the driver API is gone.
+    // One that was reset through the driver API is gone, or nobody retains it.
     if let Some(context) = *primary
         && driver.cuCtxSetCurrent(context).is_ok()
+        && driver.cuCtxGetDevice(&mut 0).is_ok()
     {
         return Ok(());
     }

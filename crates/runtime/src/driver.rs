@@ -9,6 +9,7 @@ use strata_abi::driver::{
 };
 
 use crate::client::{Bytes, Out, Text};
+use crate::default::{self, Default};
 use crate::error::{Answer, Error};
 use crate::log::{self, Level};
 
@@ -27,7 +28,11 @@ macro_rules! handles {
             #[allow(dead_code, reason = "some are never none")]
             pub const NULL: $name = $name(0);
         }
+        handles!(@pass $name);
     )*};
+    // A stream may be the default one.
+    (@pass Stream) => {};
+    (@pass $name:ident) => { impl Pass for $name {} };
 }
 
 handles! {
@@ -39,8 +44,6 @@ handles! {
     Module
     /// `CUkernel`; functions that take a `CUfunction` accept it too.
     Kernel
-    /// A link in progress, `CUlinkState`.
-    Link
     /// `CUstream`; null is the default stream.
     Stream
     /// An event, `CUevent`.
@@ -54,6 +57,32 @@ handles! {
     /// A surface reference, `CUsurfref`.
     SurfRef
 }
+
+/// A value on its way to the driver. Null streams become the default stream of the call, others pass unchanged.
+pub trait Pass: Sized {
+    /// The value that the driver gets.
+    #[must_use]
+    fn pass(self) -> Self {
+        self
+    }
+}
+
+impl Pass for Stream {
+    fn pass(self) -> Stream {
+        /// `CU_STREAM_PER_THREAD`: the default stream of the calling thread.
+        const PER_THREAD: Stream = Stream(2);
+        if self == Stream::NULL && default::get() == Default::PerThread { PER_THREAD } else { self }
+    }
+}
+
+macro_rules! unchanged {
+    ($($ty:ty)*) => { $(impl Pass for $ty {})* };
+}
+unchanged! { u8 u32 i32 u64 Bytes Text }
+
+impl<T> Pass for Out<T> {}
+impl<T> Pass for &T {}
+impl<T> Pass for &mut T {}
 
 /// Shape, stream and attributes of a launch, `CUlaunchConfig`.
 #[repr(C)]
@@ -99,7 +128,7 @@ macro_rules! driver {
                 pub fn $name(&self, $($arg: $ty),*) -> Answer {
                     // SAFETY: the function has this name and type; pointers are the client's, null or valid,
                     // or are references.
-                    Error::answer(unsafe { (self.$name)($($arg),*) })
+                    Error::answer(unsafe { (self.$name)($($arg.pass()),*) })
                 }
             )*
         }
@@ -132,6 +161,7 @@ driver! {
     cuDevicePrimaryCtxGetState(device: i32, flags: &mut u32, active: &mut i32);
     cuDevicePrimaryCtxSetFlags_v2(device: i32, flags: u32);
     cuCtxGetDevice(device: &mut i32);
+    cuCtxGetCurrent(context: &mut Context);
     cuCtxSetCurrent(context: Context);
     cuCtxSynchronize();
     cuCtxGetLimit(value: Out<u64>, limit: u32);
@@ -158,12 +188,6 @@ driver! {
     cuLibraryEnumerateKernels(kernels: Bytes, room: u32, library: Library);
     cuLibraryGetGlobal(address: &mut u64, bytes: &mut u64, library: Library, name: Text);
     cuLibraryGetManaged(address: &mut u64, bytes: &mut u64, library: Library, name: Text);
-    cuLinkCreate_v2(count: u32, options: Bytes, values: Bytes, link: &mut Link);
-    cuLinkAddData_v2(
-        link: Link, kind: u32, data: Bytes, bytes: u64, name: Text, count: u32, options: Bytes, values: Bytes,
-    );
-    cuLinkComplete(link: Link, image: &mut Bytes, bytes: &mut u64);
-    cuLinkDestroy(link: Link);
     cuKernelGetName(name: Out<u64>, kernel: Kernel);
     cuKernelGetFunction(function: Out<u64>, kernel: Kernel);
     cuKernelGetParamInfo(kernel: Kernel, index: u64, offset: Out<u64>, bytes: Out<u64>);
@@ -215,10 +239,10 @@ driver! {
     cuMemcpyHtoDAsync_v2(to: u64, from: Bytes, bytes: u64, stream: Stream);
     cuMemcpyDtoHAsync_v2(to: Bytes, from: u64, bytes: u64, stream: Stream);
     cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: u64, stream: Stream);
-    cuMemcpy2DUnaligned_v2(what: &Rectangle);
+    cuMemcpy2DAsync_v2(what: &Rectangle, stream: Stream);
     cuMemcpy3DAsync_v2(what: &Cuboid, stream: Stream);
     cuMemsetD8Async(address: u64, value: u8, count: u64, stream: Stream);
-    cuMemsetD2D8_v2(address: u64, pitch: u64, value: u8, width: u64, rows: u64);
+    cuMemsetD2D8Async(address: u64, pitch: u64, value: u8, width: u64, rows: u64, stream: Stream);
 
     cuStreamCreateWithPriority(stream: Out<Stream>, flags: u32, priority: i32);
     cuStreamDestroy_v2(stream: Stream);
@@ -230,8 +254,97 @@ driver! {
     cuStreamGetFlags(stream: Stream, flags: Out<u32>);
     cuStreamGetId(stream: Stream, number: Out<u64>);
     cuStreamAttachMemAsync(stream: Stream, address: u64, bytes: u64, flags: u32);
-    cuStreamIsCapturing(stream: Stream, status: Out<u32>);
+    cuStreamIsCapturing(stream: Stream, status: Bytes);
     cuStreamBeginCapture_v2(stream: Stream, mode: u32);
+
+    cuGraphCreate(graph: Bytes, flags: u32);
+    cuGraphDestroy(graph: u64);
+    cuGraphClone(copy: Bytes, graph: u64);
+    cuGraphNodeFindInClone(found: Bytes, original: u64, copy: u64);
+    cuGraphGetId(graph: u64, number: Out<u32>);
+    cuGraphGetNodes(graph: u64, nodes: Bytes, count: Bytes);
+    cuGraphGetRootNodes(graph: u64, nodes: Bytes, count: Bytes);
+    cuGraphGetEdges_v2(graph: u64, from: Bytes, to: Bytes, data: Bytes, count: Bytes);
+    cuGraphNodeGetDependencies_v2(node: u64, nodes: Bytes, data: Bytes, count: Bytes);
+    cuGraphNodeGetDependentNodes_v2(node: u64, nodes: Bytes, data: Bytes, count: Bytes);
+    cuGraphAddDependencies_v2(graph: u64, from: Bytes, to: Bytes, data: Bytes, count: u64);
+    cuGraphRemoveDependencies_v2(graph: u64, from: Bytes, to: Bytes, data: Bytes, count: u64);
+    cuGraphDebugDotPrint(graph: u64, path: Text, flags: u32);
+    cuGraphNodeGetType(node: u64, kind: Out<u32>);
+    cuGraphNodeGetContainingGraph(node: u64, graph: Bytes);
+    cuGraphNodeGetLocalId(node: u64, number: Out<u32>);
+    cuGraphNodeGetToolsId(node: u64, number: Out<u64>);
+    cuGraphDestroyNode(node: u64);
+    cuGraphAddHostNode(node: Bytes, graph: u64, before: Bytes, count: u64, call: Bytes);
+    cuGraphHostNodeGetParams(node: u64, call: Bytes);
+    cuGraphHostNodeSetParams(node: u64, call: Bytes);
+    cuGraphExecHostNodeSetParams(executable: u64, node: u64, call: Bytes);
+    cuGraphAddChildGraphNode(node: Bytes, graph: u64, before: Bytes, count: u64, child: u64);
+    cuGraphChildGraphNodeGetGraph(node: u64, graph: Bytes);
+    cuGraphExecChildGraphNodeSetParams(executable: u64, node: u64, child: u64);
+    cuGraphAddEmptyNode(node: Bytes, graph: u64, before: Bytes, count: u64);
+    cuGraphAddEventRecordNode(node: Bytes, graph: u64, before: Bytes, count: u64, event: Event);
+    cuGraphEventRecordNodeGetEvent(node: u64, event: Bytes);
+    cuGraphEventRecordNodeSetEvent(node: u64, event: Event);
+    cuGraphExecEventRecordNodeSetEvent(executable: u64, node: u64, event: Event);
+    cuGraphAddEventWaitNode(node: Bytes, graph: u64, before: Bytes, count: u64, event: Event);
+    cuGraphEventWaitNodeGetEvent(node: u64, event: Bytes);
+    cuGraphEventWaitNodeSetEvent(node: u64, event: Event);
+    cuGraphExecEventWaitNodeSetEvent(executable: u64, node: u64, event: Event);
+    cuGraphAddMemAllocNode(node: Bytes, graph: u64, before: Bytes, count: u64, what: Bytes);
+    cuGraphMemAllocNodeGetParams(node: u64, what: Bytes);
+    cuGraphAddMemFreeNode(node: Bytes, graph: u64, before: Bytes, count: u64, address: u64);
+    cuGraphMemFreeNodeGetParams(node: u64, address: Bytes);
+    cuGraphKernelNodeGetAttribute(node: u64, number: u32, value: Bytes);
+    cuGraphKernelNodeSetAttribute(node: u64, number: u32, value: Bytes);
+    cuGraphInstantiateWithFlags(executable: Bytes, graph: u64, flags: u64);
+    cuGraphInstantiateWithParams(executable: Bytes, graph: u64, parameters: Bytes);
+    cuGraphExecGetFlags(executable: u64, flags: Out<u64>);
+    cuGraphExecGetId(executable: u64, number: Out<u32>);
+    cuGraphExecDestroy(executable: u64);
+    cuGraphUpload(executable: u64, stream: Stream);
+    cuGraphNodeSetEnabled(executable: u64, node: u64, enabled: u32);
+    cuGraphNodeGetEnabled(executable: u64, node: u64, enabled: Out<u32>);
+    cuDeviceGetGraphMemAttribute(device: i32, number: u32, value: Bytes);
+    cuDeviceSetGraphMemAttribute(device: i32, number: u32, value: Bytes);
+    cuDeviceGraphMemTrim(device: i32);
+    cuUserObjectCreate(object: Bytes, data: Bytes, destroy: Bytes, references: u32, flags: u32);
+    cuUserObjectRetain(object: u64, count: u32);
+    cuUserObjectRelease(object: u64, count: u32);
+    cuGraphRetainUserObject(graph: u64, object: u64, count: u32, flags: u32);
+    cuGraphReleaseUserObject(graph: u64, object: u64, count: u32);
+    cuStreamBeginCaptureToGraph(stream: Stream, graph: u64, before: Bytes, data: Bytes, count: u64, mode: u32);
+    cuStreamEndCapture(stream: Stream, graph: Bytes);
+    cuStreamGetCaptureInfo_v2(stream: Stream, status: Bytes, number: Bytes, graph: Bytes, nodes: Bytes, count: Bytes);
+    cuStreamGetCaptureInfo_v3(stream: Stream, status: Bytes, number: Bytes, graph: Bytes, nodes: Bytes, data: Bytes, count: Bytes);
+    cuStreamUpdateCaptureDependencies_v2(stream: Stream, nodes: Bytes, data: Bytes, count: u64, flags: u32);
+    cuThreadExchangeStreamCaptureMode(mode: Bytes);
+    cuStreamGetAttribute(stream: Stream, number: u32, value: Bytes);
+    cuStreamSetAttribute(stream: Stream, number: u32, value: Bytes);
+    cuStreamCopyAttributes(to: Stream, from: Stream);
+    cuGraphLaunch(executable: u64, stream: Stream);
+    cuGraphExecUpdate_v2(executable: u64, graph: u64, result: Bytes);
+    cuGraphKernelNodeCopyAttributes(to: u64, from: u64);
+    cuGraphAddNode_v2(node: Bytes, graph: u64, before: Bytes, data: Bytes, count: u64, what: &mut [u64; 32]);
+    cuGraphNodeSetParams(node: u64, what: &mut [u64; 32]);
+    cuGraphExecNodeSetParams(executable: u64, node: u64, what: &mut [u64; 32]);
+    cuGraphAddKernelNode(node: Bytes, graph: u64, before: Bytes, count: u64, what: &mut [u64; 7]);
+    cuGraphKernelNodeGetParams(node: u64, what: &mut [u64; 7]);
+    cuGraphKernelNodeSetParams(node: u64, what: &mut [u64; 7]);
+    cuGraphExecKernelNodeSetParams(executable: u64, node: u64, what: &mut [u64; 7]);
+    cuGraphAddMemsetNode(node: Bytes, graph: u64, before: Bytes, count: u64, what: Bytes, context: Context);
+    cuGraphMemsetNodeGetParams(node: u64, what: Bytes);
+    cuGraphMemsetNodeSetParams(node: u64, what: Bytes);
+    cuGraphExecMemsetNodeSetParams(executable: u64, node: u64, what: Bytes, context: Context);
+    cuGraphAddMemcpyNode(node: Bytes, graph: u64, before: Bytes, count: u64, what: &Cuboid, context: Context);
+    cuGraphMemcpyNodeGetParams(node: u64, what: &mut Cuboid);
+    cuGraphMemcpyNodeSetParams(node: u64, what: &Cuboid);
+    cuGraphExecMemcpyNodeSetParams(executable: u64, node: u64, what: &Cuboid, context: Context);
+    cuMemGetDefaultMemPool(pool: Out<Pool>, location: Bytes, kind: u32);
+    cuMemGetMemPool(pool: Out<Pool>, location: Bytes, kind: u32);
+    cuMemSetMemPool(location: Bytes, kind: u32, pool: Pool);
+    cuMemPoolGetAccess(flags: Out<u32>, pool: Pool, location: Bytes);
+    cuMemPoolSetAccess(pool: Pool, accesses: Bytes, count: u64);
 
     cuEventCreate(event: Out<Event>, flags: u32);
     cuEventDestroy_v2(event: Event);

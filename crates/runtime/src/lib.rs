@@ -13,9 +13,9 @@
 mod api;
 pub mod client;
 mod context;
+pub mod default;
 mod driver;
 pub mod error;
-mod fatbin;
 mod format;
 mod log;
 mod names;

@@ -7,10 +7,8 @@ use std::ffi::CString;
 use std::sync::{Mutex, MutexGuard};
 
 use crate::client::{Bytes, Text};
-use crate::context::DEVICE;
-use crate::driver::{Driver, Kernel, Library, Link, Module, Stream, SurfRef, TexRef};
+use crate::driver::{Driver, Kernel, Library, Module, Stream, SurfRef, TexRef};
 use crate::error::{Answer, Error};
-use crate::fatbin;
 use crate::log;
 use crate::names;
 
@@ -217,9 +215,18 @@ pub fn initialise(driver: &Driver, id: BinaryId) -> Answer {
     })
 }
 
-/// Runs a launch, copying managed variables to the device before it and back to the host after it.
-pub fn around_launch(driver: &Driver, launch: impl FnOnce() -> Answer) -> Answer {
+/// Runs a launch in a stream, copying managed variables to the device before it and back to the host after it. A captured
+/// launch runs with its graph.
+pub fn around_launch(driver: &Driver, stream: Stream, launch: impl FnOnce() -> Answer) -> Answer {
     let managed = with(|registry| registry.managed(driver))?;
+    if managed.is_empty() {
+        return launch();
+    }
+    let mut status = 0_u32;
+    driver.cuStreamIsCapturing(stream, Bytes::to(&mut status))?;
+    if status != 0 {
+        return launch();
+    }
     for (device, host, bytes) in &managed {
         driver.cuMemcpyHtoDAsync_v2(*device, *host, *bytes, Stream::NULL)?;
     }
@@ -237,48 +244,9 @@ pub fn forget_managed() {
 
 /// Loads a fat binary or any other image that the driver accepts.
 pub fn load(driver: &Driver, image: Bytes) -> Answer<Library> {
-    if !fatbin::is_one(image) {
-        return load_image(driver, image);
-    }
-    let (mut major, mut minor) = (0, 0);
-    driver.cuDeviceGetAttribute(&mut major, 75, DEVICE)?;
-    driver.cuDeviceGetAttribute(&mut minor, 76, DEVICE)?;
-    let texts = fatbin::texts(image, (10 * major + minor).unsigned_abs())?;
-    let texts: Vec<CString> = texts
-        .into_iter()
-        .map(|text| CString::new(text).map_err(|_| Error::InvalidPtx))
-        .collect::<Answer<_>>()?;
-    match &texts[..] {
-        [text] => load_image(driver, Bytes::of(text.as_bytes_with_nul())),
-        texts => link(driver, texts),
-    }
-}
-
-fn load_image(driver: &Driver, image: Bytes) -> Answer<Library> {
     let (mut library, none) = (Library::NULL, Bytes::NULL);
     driver.cuLibraryLoadData(&mut library, image, none, none, 0, none, none, 0)?;
     Ok(library)
-}
-
-/// Links texts that were compiled separately, and loads the result.
-fn link(driver: &Driver, texts: &[CString]) -> Answer<Library> {
-    /// Kind of a link input in the driver API: PTX.
-    const PTX: u32 = 1;
-    let (mut link, none) = (Link::NULL, Bytes::NULL);
-    driver.cuLinkCreate_v2(0, none, none, &mut link)?;
-    let linked = (|| {
-        for (number, text) in texts.iter().enumerate() {
-            let bytes = text.as_bytes_with_nul();
-            let name = CString::new(format!("text {number}")).map_err(|_| Error::Unknown)?;
-            let (data, size) = (Bytes::of(bytes), bytes.len() as u64);
-            driver.cuLinkAddData_v2(link, PTX, data, size, Text::of(&name), 0, none, none)?;
-        }
-        let mut image = Bytes::NULL;
-        driver.cuLinkComplete(link, &mut image, &mut 0)?;
-        load_image(driver, image)
-    })();
-    driver.cuLinkDestroy(link)?;
-    linked
 }
 
 /// The kernel for an address, which is a host function that stands for the kernel, or the kernel's handle.
@@ -305,6 +273,21 @@ pub fn kernel(driver: &Driver, function: Bytes) -> Answer<Kernel> {
         }
         registry.kernels.insert(kernel);
         Ok(kernel)
+    })
+}
+
+/// The host function of a kernel, given by the driver's handle of either kind; that handle if there is none.
+pub fn host_function(driver: &Driver, handle: u64) -> Answer<u64> {
+    with(|registry| {
+        let known = registry.functions.iter().filter_map(|(host, function)| Some((*host, function.kernel?)));
+        for (host, kernel) in known {
+            let mut function = 0;
+            driver.cuKernelGetFunction(Bytes::to(&mut function).out(), kernel)?;
+            if kernel.0 == handle || function == handle {
+                return Ok(host);
+            }
+        }
+        Ok(handle)
     })
 }
 

@@ -185,6 +185,7 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
         assertions: Vec::new(),
         sources: Vec::new(),
         undefined: Vec::new(),
+        cooperative: false,
     };
     Launch {
         kernel: Arc::new(kernel),

@@ -3,9 +3,10 @@
 use super::finding::Finding;
 use crate::exec::libraries;
 
-/// One finding for the driver and one for the runtimes beside it.
-pub fn findings() -> [Finding; 2] {
-    let (programs, runtime) = ("exec: driver API", "exec: CUDA runtime");
+/// One finding for the driver, one for the runtimes beside it and one for what stands before libraries that programs bring.
+pub fn findings() -> [Finding; 3] {
+    let (programs, runtime, front) =
+        ("exec: driver API", "exec: CUDA runtime", "exec: programs' own libraries");
     let driver = libraries::driver(None).ok();
     let is_there = |built: &str| driver.as_ref().is_some_and(|driver| driver.with_file_name(built).exists());
     let (there, absent): (Vec<_>, Vec<_>) =
@@ -28,7 +29,19 @@ pub fn findings() -> [Finding; 2] {
             build(&["strata", "strata-driver"]),
         ),
     };
-    [driver, runtime]
+    let stand_ins = libraries::STAND_INS.into_iter().map(|(built, ..)| built);
+    let (there, absent): (Vec<&str>, Vec<&str>) =
+        std::iter::once(libraries::AUDIT).chain(stand_ins).partition(|built| is_there(built));
+    let front = if absent.is_empty() {
+        Finding::ok(front, there.join(", "))
+    } else {
+        let packages: Vec<String> = absent
+            .iter()
+            .map(|built| built.trim_start_matches("lib").replace(".so", "").replace('_', "-"))
+            .collect();
+        Finding::missing(front, format!("no {}", absent.join(", ")), build(&packages))
+    };
+    [driver, runtime, front]
 }
 
 /// The names that programs look for.

@@ -2,11 +2,16 @@
 //! vendor's.
 
 mod bounds;
+mod capability;
+mod found;
+mod front;
 pub mod libraries;
+mod part;
 mod processes;
 mod progress;
 mod report;
 mod store;
+pub mod tools;
 mod tree;
 mod watch;
 
@@ -20,6 +25,9 @@ use strata_gpu::machine::Machine;
 use strata_lab::store::check_writable;
 
 use self::bounds::Bounds;
+use self::capability::Capability;
+use self::front::Front;
+use self::part::{Part, Parts};
 use self::processes::{Process, summary};
 use self::report::Report;
 use self::watch::Ended;
@@ -64,10 +72,20 @@ pub struct ExecArguments {
     /// Where a kernel's access to device memory is a fault.
     #[arg(long, value_enum, default_value_t)]
     bounds: Bounds,
+    /// Compute capability to report to the program, which chooses and compiles its kernels by it. Default: what
+    /// `STRATA_COMPUTE_CAPABILITY` says, or else 8.0.
+    #[arg(long, value_name = "MAJOR.MINOR")]
+    compute_capability: Option<Capability>,
     /// Driver library to load. Default: `libcuda.so` beside this command. CUDA runtimes are looked for in the
     /// driver's folder.
     #[arg(long, value_name = "FILE")]
     driver: Option<PathBuf>,
+    /// Leave out what stands before the program's own libraries and tools. May be repeated, or list several with commas.
+    #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
+    without: Vec<Part>,
+    /// Say at the end which of CUDA's libraries were loaded from where, what stood before them, and which tools were called.
+    #[arg(long)]
+    report: bool,
     /// Program to run, with its arguments.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     program: Vec<OsString>,
@@ -96,13 +114,15 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
     let results = folder.path().join("results");
     let program = arguments.program[0].to_string_lossy();
     let mut report = Report::new(&program, arguments, &results)?;
-    let libraries = folder.path().join("libraries");
     let lock = folder.path().join("lock");
-    let created = fs::create_dir(&results).and_then(|()| fs::create_dir(&libraries));
+    let created = fs::create_dir(&results);
     let held = created.and_then(|()| File::create(&lock)).and_then(|file| file.lock().map(|()| file));
     let held = held.map_err(|error| format!("{}: {error}", folder.path().display()))?;
-    libraries::link(&libraries::driver(arguments.driver.as_deref())?, &libraries)?;
-    let mut command = command(arguments, &libraries);
+    let driver = libraries::driver(arguments.driver.as_deref())?;
+    let parts = Parts(arguments.without.clone());
+    let front = Front::make(folder.path(), &driver, Path::new(&arguments.program[0]), &parts)?;
+    let mut command = command(arguments);
+    front.set(&mut command);
     command.env("STRATA_RESULTS", &results).env("STRATA_LOCK", &lock);
     if arguments.timeline.is_some() {
         command
@@ -122,6 +142,9 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
         }
     }
     let written = report.end(&processes);
+    if arguments.report {
+        eprint!("{}", found::text(&front));
+    }
     if processes.is_empty() {
         let reason =
             if ended.interrupted { "was interrupted before any CUDA call" } else { "made no CUDA call" };
@@ -155,7 +178,7 @@ fn files(arguments: &ExecArguments, machine: &Machine) -> Files {
 }
 
 /// The program with its settings.
-fn command(arguments: &ExecArguments, libraries: &Path) -> Command {
+fn command(arguments: &ExecArguments) -> Command {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let mode = match arguments {
         ExecArguments { functional: true, .. } => "functional",
@@ -166,7 +189,6 @@ fn command(arguments: &ExecArguments, libraries: &Path) -> Command {
     let mut command = Command::new(&arguments.program[0]);
     command
         .args(&arguments.program[1..])
-        .env("LD_LIBRARY_PATH", libraries::before_others(libraries))
         .env("STRATA_MACHINE", &arguments.machine.machine)
         .env("STRATA_SYSTEM", arguments.machine.systems.join("+"))
         .env("STRATA_SET", arguments.overrides.join(";"))
@@ -175,6 +197,9 @@ fn command(arguments: &ExecArguments, libraries: &Path) -> Command {
         .env("STRATA_THREADS", arguments.threads.unwrap_or(cores).to_string())
         .env("STRATA_MAX_CYCLES", max_cycles)
         .env_remove("STRATA_TIMELINE");
+    if let Some(capability) = arguments.compute_capability {
+        command.env("STRATA_COMPUTE_CAPABILITY", capability.to_string());
+    }
     command
 }
 

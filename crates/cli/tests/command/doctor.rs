@@ -89,13 +89,15 @@ fn the_libraries_of_exec_are_looked_for_beside_the_command() {
     let command = beside.join("strata");
     let _ = std::fs::remove_file(&command);
     std::fs::hard_link(STRATA, &command).unwrap();
-    for name in ["libcuda.so", "libcudart_11.so", "libcudart_13.so"] {
+    let present =
+        ["libcuda.so", "libcudart_11.so", "libcudart_13.so", "libstrata_audit.so", "libstrata_nvrtc.so"];
+    for name in present {
         let _ = std::fs::remove_file(beside.join(name));
     }
     let found = findings(&doctor(&command, &beside, &[]));
     assert_eq!(finding(&found, "exec: driver API")[0], "missing");
     assert_eq!(finding(&found, "exec: CUDA runtime")[0], "missing");
-    for name in ["libcuda.so", "libcudart_11.so", "libcudart_13.so"] {
+    for name in present {
         std::fs::write(beside.join(name), "").unwrap();
     }
     let found = findings(&doctor(&command, &beside, &[]));
@@ -103,6 +105,9 @@ fn the_libraries_of_exec_are_looked_for_beside_the_command() {
     let [state, runtimes, remedy] = finding(&found, "exec: CUDA runtime");
     assert_eq!((state, runtimes), ("missing", "libcudart.so.11.0, libcudart.so.13, but no libcudart.so.12"));
     assert!(remedy.contains(" -p strata-cudart-12 ") && !remedy.contains("cudart-11"), "{remedy}");
+    let [state, absent, remedy] = finding(&found, "exec: programs' own libraries");
+    assert_eq!((state, absent), ("missing", "no libstrata_nvjitlink.so"));
+    assert!(remedy.contains(" -p strata-nvjitlink "), "{remedy}");
 }
 
 #[test]

@@ -51,12 +51,13 @@ pub fn perform(batch: &mut AtomicBatch, chosen: u32, block: &mut Line) {
     let mut some = AtomicBatch::empty(batch.op, batch.ty);
     for entry in members(chosen) {
         let at = usize::from(some.count);
-        (some.offset[at], some.a[at], some.b[at]) = (batch.offset[entry], batch.a[entry], batch.b[entry]);
+        some.offset[at] = batch.offset[entry];
+        some.copy_operands(at, batch, entry);
         some.count += 1;
     }
     some.perform(block);
     for (at, entry) in members(chosen).enumerate() {
-        batch.a[entry] = some.a[at];
+        batch.copy_operands(entry, &some, at);
     }
 }
 

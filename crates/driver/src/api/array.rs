@@ -6,20 +6,19 @@ use strata_ptx::isa::Geometry;
 use strata_ptx::texture::Image;
 
 use crate::api::api;
-use crate::api::handles::check_stream;
 use crate::client::{Bytes, In, Out};
 use crate::objects::{Array, Context, Stream};
 use crate::resource::{format, refused, side};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::transfer::Where;
+use crate::transfer::{self, Where};
 
 /// The default stream.
 const DEFAULT: Handle<Stream> = Handle::NULL;
 
 /// The shape that a descriptor describes (CUDA Driver API, `cuArray3DCreate`).
-fn shape(of: &Array3dDescriptor) -> Answer<ArrayShape> {
+pub fn shape(of: &Array3dDescriptor) -> Answer<ArrayShape> {
     if of.flags & !(array::LAYERED | array::SURFACE | array::CUBE | array::GATHER) != 0 {
         return Err(Status::NotSupported);
     }
@@ -57,12 +56,7 @@ fn create(
     let number = state.number();
     let image =
         state.card()?.alloc_array(&format!("array {number}"), shape).map_err(|error| refused(&error))?;
-    Ok(state.arrays.insert(Array { context, image, descriptor }))
-}
-
-/// The start of a row, or a position within one, in an array.
-pub fn place(image: Image, (x, y, z): (u64, u64, u64)) -> Answer<Where> {
-    Ok(Where::Array { image, x, y: side(y)?, z: side(z)? })
+    Ok(state.arrays.insert(Array { context, image, descriptor, is_level: false }))
 }
 
 /// Splits a run of bytes in an array into rows: offset in the run, place, length.
@@ -77,7 +71,8 @@ fn runs(image: Image, offset: usize, bytes: usize) -> impl Iterator<Item = Answe
         let length = (row - at % row).min(bytes - done);
         let rows = at / row;
         let height = image.height as usize;
-        let piece = place(image, ((at % row) as u64, (rows % height) as u64, (rows / height) as u64));
+        let piece =
+            transfer::in_array(image, ((at % row) as u64, (rows % height) as u64, (rows / height) as u64));
         let from = done;
         done += length;
         Some(piece.map(|place| (from, place, length)))
@@ -94,7 +89,7 @@ fn run(
     other: impl FnOnce(&mut State) -> Answer<Where>,
 ) -> Answer {
     state::with_current(|state, _| {
-        check_stream(state, on)?;
+        state.must_not_capture(on)?;
         let image = state.arrays.get(of)?.image;
         offset.checked_add(bytes).ok_or(Status::InvalidValue)?;
         if bytes == 0 {
@@ -153,41 +148,41 @@ api! {
     }
 
     /// Copies from host to array.
-    cuMemcpyHtoA_v2 = "cuMemcpyHtoA" 3020 (to: Handle<Array>, offset: usize, from: Bytes, bytes: usize) {
+    cuMemcpyHtoA_v2 | cuMemcpyHtoA_v2_ptds = "cuMemcpyHtoA" 3020 (to: Handle<Array>, offset: usize, from: Bytes, bytes: usize) {
         run(to, offset, bytes, DEFAULT, true, |_| Ok(Where::Host(from)))
     }
 
     /// Copies from host to array, in a stream.
-    cuMemcpyHtoAAsync_v2 = "cuMemcpyHtoAAsync" 3020 (
+    cuMemcpyHtoAAsync_v2 | cuMemcpyHtoAAsync_v2_ptsz = "cuMemcpyHtoAAsync" 3020 (
         to: Handle<Array>, offset: usize, from: Bytes, bytes: usize, stream: Handle<Stream>,
     ) {
         run(to, offset, bytes, stream, true, |_| Ok(Where::Host(from)))
     }
 
     /// Copies from array to host.
-    cuMemcpyAtoH_v2 = "cuMemcpyAtoH" 3020 (to: Bytes, from: Handle<Array>, offset: usize, bytes: usize) {
+    cuMemcpyAtoH_v2 | cuMemcpyAtoH_v2_ptds = "cuMemcpyAtoH" 3020 (to: Bytes, from: Handle<Array>, offset: usize, bytes: usize) {
         run(from, offset, bytes, DEFAULT, false, |_| Ok(Where::Host(to)))
     }
 
     /// Copies from array to host, in a stream.
-    cuMemcpyAtoHAsync_v2 = "cuMemcpyAtoHAsync" 3020 (
+    cuMemcpyAtoHAsync_v2 | cuMemcpyAtoHAsync_v2_ptsz = "cuMemcpyAtoHAsync" 3020 (
         to: Bytes, from: Handle<Array>, offset: usize, bytes: usize, stream: Handle<Stream>,
     ) {
         run(from, offset, bytes, stream, false, |_| Ok(Where::Host(to)))
     }
 
     /// Copies from device memory to an array.
-    cuMemcpyDtoA_v2 = "cuMemcpyDtoA" 3020 (to: Handle<Array>, offset: usize, from: u64, bytes: usize) {
+    cuMemcpyDtoA_v2 | cuMemcpyDtoA_v2_ptds = "cuMemcpyDtoA" 3020 (to: Handle<Array>, offset: usize, from: u64, bytes: usize) {
         run(to, offset, bytes, DEFAULT, true, |state| state.on_device(from, bytes as u64))
     }
 
     /// Copies from an array to device memory.
-    cuMemcpyAtoD_v2 = "cuMemcpyAtoD" 3020 (to: u64, from: Handle<Array>, offset: usize, bytes: usize) {
+    cuMemcpyAtoD_v2 | cuMemcpyAtoD_v2_ptds = "cuMemcpyAtoD" 3020 (to: u64, from: Handle<Array>, offset: usize, bytes: usize) {
         run(from, offset, bytes, DEFAULT, false, |state| state.on_device(to, bytes as u64))
     }
 
     /// Copies from array to array.
-    cuMemcpyAtoA_v2 = "cuMemcpyAtoA" 3020 (
+    cuMemcpyAtoA_v2 | cuMemcpyAtoA_v2_ptds = "cuMemcpyAtoA" 3020 (
         to: Handle<Array>, to_offset: usize, from: Handle<Array>, from_offset: usize, bytes: usize,
     ) {
         state::with_current(|state, _| {

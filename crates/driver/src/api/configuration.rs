@@ -4,22 +4,18 @@ use strata_workloads::Shape;
 
 use crate::client::Bytes;
 use crate::log;
-use crate::objects::Stream;
+use crate::objects::{Attributes, Stream};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
+use crate::work::launch::{attribute, word};
 
-/// Launch attributes that change the meaning of a launch.
-mod attribute {
-    pub const COOPERATIVE: u32 = 2;
-    pub const CLUSTER: u32 = 4;
-    /// Size of an attribute in bytes: number, padding, 64 bytes of value.
-    pub const BYTES: usize = 72;
-    /// Maximum number of attributes accepted; the driver API defines fewer kinds.
-    pub const MOST: u32 = 1024;
-}
+/// Size of a launch attribute in bytes: number, padding, 64 bytes of value.
+const ATTRIBUTE_BYTES: usize = 72;
+/// Maximum number of attributes accepted; the driver API defines fewer kinds.
+const MOST_ATTRIBUTES: u32 = 1024;
 
-/// Shape and stream of a launch configuration.
-pub fn configured(config: Bytes) -> Answer<(Shape, Handle<Stream>)> {
+/// Shape, stream and attributes of a launch configuration.
+pub fn configured(config: Bytes) -> Answer<(Shape, Handle<Stream>, Attributes)> {
     // Grid, block, shared memory; then, aligned, stream, attributes and their count.
     let (numbers, words) = (config.values::<u32>(), config.values::<u64>());
     let [x, y, z, bx, by, bz, shared] = {
@@ -30,26 +26,34 @@ pub fn configured(config: Bytes) -> Answer<(Shape, Handle<Stream>)> {
         values
     };
     let stream = Handle::from_bits(words.at(4)?);
-    let attributes = words.at(5)?;
-    let count = numbers.at(12)?;
-    if count > attribute::MOST {
-        return Err(Status::InvalidValue);
-    }
-    let attributes = Bytes::at(attributes).read(attribute::BYTES * count as usize)?;
-    let mut shape = Shape::new([x, y, z], [bx, by, bz]).with_shared(shared);
-    for attribute in attributes.chunks_exact(attribute::BYTES) {
-        let word = |n: usize| attribute[4 * n..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        match word(0) {
-            attribute::COOPERATIVE if word(2) != 0 => return Err(cooperative()),
-            attribute::CLUSTER => shape = shape.with_cluster([word(2), word(3), word(4)]),
-            _ => {}
-        }
-    }
-    Ok((shape, stream))
+    let attributes = attributes(Bytes::at(words.at(5)?), numbers.at(12)?)?;
+    Ok((Shape::new([x, y, z], [bx, by, bz]).with_shared(shared), stream, attributes))
 }
 
-/// Says that grids cannot synchronise.
-pub fn cooperative() -> Status {
-    log::once("a cooperative launch is not supported: grids cannot synchronise".into());
-    Status::NotSupported
+/// Reads a list of launch attributes: 72 bytes each, a number, padding, and 64 bytes of value.
+fn attributes(list: Bytes, count: u32) -> Answer<Attributes> {
+    if count > MOST_ATTRIBUTES {
+        return Err(Status::InvalidValue);
+    }
+    let mut found = Attributes::new();
+    for attribute in list.read(ATTRIBUTE_BYTES * count as usize)?.chunks_exact(ATTRIBUTE_BYTES) {
+        let (Some(number), Some(value)) = (attribute.first_chunk(), attribute.last_chunk()) else { continue };
+        set_attribute(&mut found, u32::from_le_bytes(*number), *value)?;
+    }
+    Ok(found)
+}
+
+/// Sets a launch attribute.
+pub fn set_attribute(attributes: &mut Attributes, number: u32, value: [u8; 64]) -> Answer {
+    match number {
+        attribute::DEVICE_UPDATABLE if word(&value, 0) != 0 => {
+            log::once("nodes that kernels change are not supported".into());
+            return Err(Status::NotSupported);
+        }
+        attribute::IGNORE => return Ok(()),
+        attribute::LAST.. => return Err(Status::InvalidValue),
+        _ => {}
+    }
+    attributes.insert(number, value);
+    Ok(())
 }

@@ -26,7 +26,7 @@ fn create(context: Out<Handle<Context>>, flags: u32, device: i32) -> Answer {
 }
 
 /// The context with this handle; for null, the current one.
-fn named(context: Handle<Context>) -> Answer<Handle<Context>> {
+pub fn named(context: Handle<Context>) -> Answer<Handle<Context>> {
     if context.is_null() { current::context().ok_or(Status::InvalidContext) } else { Ok(context) }
 }
 
@@ -54,7 +54,7 @@ fn synchronise(context: Handle<Context>) -> Answer {
 
 api! {
     /// Creates a context and makes it current.
-    cuCtxCreate_v2 = "cuCtxCreate" 3020 (context: Out<Handle<Context>>, flags: u32, device: i32) {
+    cuCtxCreate_v2 / cuCtxCreate 2000 = "cuCtxCreate" 3020 (context: Out<Handle<Context>>, flags: u32, device: i32) {
         create(context, flags, device)
     }
 
@@ -83,12 +83,12 @@ api! {
     }
 
     /// Destroys a context with everything in it.
-    cuCtxDestroy_v2 = "cuCtxDestroy" 4000 (context: Handle<Context>) {
+    cuCtxDestroy_v2 / cuCtxDestroy 2000 = "cuCtxDestroy" 4000 (context: Handle<Context>) {
         destroy(context)
     }
 
     /// Pushes a context onto the thread's stack, which makes it current.
-    cuCtxPushCurrent_v2 = "cuCtxPushCurrent" 4000 (context: Handle<Context>) {
+    cuCtxPushCurrent_v2 / cuCtxPushCurrent 2000 = "cuCtxPushCurrent" 4000 (context: Handle<Context>) {
         state::with(|state| {
             state.contexts.get(context)?;
             current::push(context);
@@ -97,7 +97,7 @@ api! {
     }
 
     /// Pops the current context; the one below becomes current.
-    cuCtxPopCurrent_v2 = "cuCtxPopCurrent" 4000 (context: Out<Handle<Context>>) {
+    cuCtxPopCurrent_v2 / cuCtxPopCurrent 2000 = "cuCtxPopCurrent" 4000 (context: Out<Handle<Context>>) {
         state::with(|_| {
             let popped = current::pop().ok_or(Status::InvalidContext)?;
             context.put_if_wanted(popped);
@@ -128,7 +128,7 @@ api! {
     cuCtxGetDevice = "cuCtxGetDevice" 2000 (device: Out<i32>) {
         state::with(|state| {
             let context = current::context().ok_or(Status::InvalidContext)?;
-            if !state.contexts.has(context) {
+            if !state.active(context) {
                 return Err(Status::ContextIsDestroyed);
             }
             device.put(0)
@@ -168,7 +168,7 @@ api! {
 
     /// Waits for all work, and reports any kernel failure.
     cuCtxSynchronize = "cuCtxSynchronize" 2000 () {
-        state::with_current(|_, _| Ok(()))
+        state::with_current(|state, _| state.must_not_capture_any())
     }
 
     /// Like `cuCtxSynchronize`, for a given context.
@@ -232,7 +232,11 @@ api! {
     cuCtxGetApiVersion = "cuCtxGetApiVersion" 3020 (context: Handle<Context>, version: Out<u32>) {
         state::with(|state| {
             let version = version.place()?;
-            state.contexts.get(named(context)?)?;
+            let context = named(context)?;
+            state.contexts.get(context)?;
+            if !state.active(context) {
+                return Err(Status::ContextIsDestroyed);
+            }
             version.put(API_VERSION);
             Ok(())
         })

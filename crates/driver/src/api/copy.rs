@@ -3,205 +3,158 @@
 use strata_abi::driver::{Corner, Cuboid, Rectangle, memory};
 
 use crate::api::api;
-use crate::api::array;
-use crate::api::handles::check_stream;
 use crate::client::{Bytes, In};
+use crate::graph::parts::Work;
 use crate::objects::{Context, Stream};
-use crate::state::{self, State};
-use crate::status::{Answer, Status};
+use crate::state;
+use crate::status::Answer;
 use crate::table::Handle;
-use crate::transfer::Where;
+use crate::work;
+use crate::work::copy::check;
 
-/// The default stream.
-const DEFAULT: Handle<Stream> = Handle::NULL;
-
-fn to_device(to: u64, from: Bytes, bytes: usize, on: Handle<Stream>) -> Answer {
-    state::with_current(|state, _| {
-        check_stream(state, on)?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let to = state.on_device(to, bytes as u64)?;
-        state.copy(to, Where::Host(from), bytes as u64)
-    })
-}
-
-fn to_host(to: Bytes, from: u64, bytes: usize, on: Handle<Stream>) -> Answer {
-    state::with_current(|state, _| {
-        check_stream(state, on)?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let from = state.on_device(from, bytes as u64)?;
-        state.copy(Where::Host(to), from, bytes as u64)
-    })
-}
-
-fn on_device(to: u64, from: u64, bytes: usize, on: Handle<Stream>) -> Answer {
-    state::with_current(|state, _| {
-        check_stream(state, on)?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let to = state.on_device(to, bytes as u64)?;
-        let from = state.on_device(from, bytes as u64)?;
-        state.copy(to, from, bytes as u64)
-    })
-}
-
-/// Copies between two addresses; each is a device address if a buffer contains it, else a host address.
-fn anywhere(to: u64, from: u64, bytes: usize, on: Handle<Stream>) -> Answer {
-    state::with_current(|state, _| {
-        check_stream(state, on)?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let to = state.anywhere(to, bytes as u64)?;
-        let from = state.anywhere(from, bytes as u64)?;
-        state.copy(to, from, bytes as u64)
-    })
-}
-
-/// The start of a row on one side of a copy; `y` and `z` count from the side's corner.
-fn row(of: &Corner, state: &mut State, width: u64, y: u64, z: u64) -> Answer<Where> {
-    let overflow = Status::InvalidValue;
-    let (y, z) = of.y.checked_add(y).zip(of.z.checked_add(z)).ok_or(overflow)?;
-    if of.kind == memory::ARRAY {
-        let image = state.arrays.get(Handle::from_bits(of.array))?.image;
-        return array::place(image, (of.x_bytes, y, z));
-    }
-    let pitch = if of.pitch == 0 { width } else { of.pitch };
-    let rows = z.checked_mul(of.height).and_then(|rows| rows.checked_add(y));
-    let at = rows.and_then(|rows| rows.checked_mul(pitch)?.checked_add(of.x_bytes)).ok_or(overflow)?;
-    let on_device = of.device.checked_add(at).ok_or(overflow);
-    match of.kind {
-        memory::HOST => Where::Host(Bytes::at(of.host)).offset(at),
-        memory::DEVICE => state.on_device(on_device?, width),
-        memory::UNIFIED => state.anywhere(on_device?, width),
-        _ => Err(Status::InvalidValue),
+/// One side of a copy of consecutive bytes.
+fn side(kind: u32, address: u64) -> Corner {
+    match kind {
+        memory::HOST => Corner { kind, host: address, ..Corner::default() },
+        _ => Corner { kind, device: address, ..Corner::default() },
     }
 }
 
-fn cuboid(what: Cuboid, on: Handle<Stream>) -> Answer {
-    let Cuboid { from, to, width_bytes, height, depth } = what;
-    let too_narrow =
-        |side: &Corner| side.kind != memory::ARRAY && side.pitch != 0 && side.pitch < width_bytes;
-    if (too_narrow(&from) || too_narrow(&to)) && height > 1 {
-        return Err(Status::InvalidValue);
-    }
-    state::with_current(|state, _| {
-        check_stream(state, on)?;
-        if width_bytes == 0 || height == 0 {
-            return Ok(());
-        }
-        for z in 0..depth {
-            for y in 0..height {
-                let to = row(&to, state, width_bytes, y, z)?;
-                let from = row(&from, state, width_bytes, y, z)?;
-                state.copy(to, from, width_bytes)?;
-            }
-        }
-        Ok(())
+/// A copy of consecutive bytes; of none, anything may be the address.
+fn line(to: (u32, u64), from: (u32, u64), bytes: usize) -> Cuboid {
+    let (to, from) = (side(to.0, to.1), side(from.0, from.1));
+    Cuboid { from, to, width_bytes: bytes as u64, height: 1, depth: 1 }
+}
+
+fn to_device(to: u64, from: Bytes, bytes: usize) -> Cuboid {
+    line((memory::DEVICE, to), (memory::HOST, from.address()), bytes)
+}
+
+fn to_host(to: Bytes, from: u64, bytes: usize) -> Cuboid {
+    line((memory::HOST, to.address()), (memory::DEVICE, from), bytes)
+}
+
+fn on_device(to: u64, from: u64, bytes: usize) -> Cuboid {
+    line((memory::DEVICE, to), (memory::DEVICE, from), bytes)
+}
+
+/// A copy between two addresses; each is a device address if a buffer contains it, else a host address.
+fn anywhere(to: u64, from: u64, bytes: usize) -> Cuboid {
+    line((memory::UNIFIED, to), (memory::UNIFIED, from), bytes)
+}
+
+/// Copies now.
+fn now(what: Cuboid) -> Answer {
+    work::synchronous(|state, _| {
+        check(state, &what)?;
+        Ok(Work::Copy(what))
     })
 }
 
-fn rectangle(what: In<Rectangle>, on: Handle<Stream>) -> Answer {
+/// Copies in a stream.
+fn in_stream(what: Cuboid, stream: Handle<Stream>) -> Answer {
+    work::submit(stream, |state, _| {
+        check(state, &what)?;
+        Ok(Work::Copy(what))
+    })
+}
+
+fn rectangle(what: In<Rectangle>) -> Answer<Cuboid> {
     let Rectangle { from, to, width_bytes, height } = what.get()?;
-    cuboid(Cuboid { from: from.into(), to: to.into(), width_bytes, height, depth: 1 }, on)
+    Ok(Cuboid { from: from.into(), to: to.into(), width_bytes, height, depth: 1 })
+}
+
+/// Refuses contexts that do not exist.
+fn contexts(contexts: [Handle<Context>; 2]) -> Answer {
+    state::with(|state| contexts.iter().try_for_each(|context| state.contexts.get(*context).map(|_| ())))
 }
 
 api! {
     /// Copies from host to device.
-    cuMemcpyHtoD_v2 = "cuMemcpyHtoD" 3020 (to: u64, from: Bytes, bytes: usize) {
-        to_device(to, from, bytes, DEFAULT)
+    cuMemcpyHtoD_v2 | cuMemcpyHtoD_v2_ptds = "cuMemcpyHtoD" 3020 (to: u64, from: Bytes, bytes: usize) {
+        now(to_device(to, from, bytes))
     }
 
     /// Copies from device to host.
-    cuMemcpyDtoH_v2 = "cuMemcpyDtoH" 3020 (to: Bytes, from: u64, bytes: usize) {
-        to_host(to, from, bytes, DEFAULT)
+    cuMemcpyDtoH_v2 | cuMemcpyDtoH_v2_ptds = "cuMemcpyDtoH" 3020 (to: Bytes, from: u64, bytes: usize) {
+        now(to_host(to, from, bytes))
     }
 
     /// Copies within device memory; ranges may overlap.
-    cuMemcpyDtoD_v2 = "cuMemcpyDtoD" 3020 (to: u64, from: u64, bytes: usize) {
-        on_device(to, from, bytes, DEFAULT)
+    cuMemcpyDtoD_v2 | cuMemcpyDtoD_v2_ptds = "cuMemcpyDtoD" 3020 (to: u64, from: u64, bytes: usize) {
+        now(on_device(to, from, bytes))
     }
 
     /// Copies between any two addresses.
-    cuMemcpy = "cuMemcpy" 4000 (to: u64, from: u64, bytes: usize) {
-        anywhere(to, from, bytes, DEFAULT)
+    cuMemcpy | cuMemcpy_ptds = "cuMemcpy" 4000 (to: u64, from: u64, bytes: usize) {
+        now(anywhere(to, from, bytes))
     }
 
     /// Copies from host to device, in a stream.
-    cuMemcpyHtoDAsync_v2 = "cuMemcpyHtoDAsync" 3020 (
+    cuMemcpyHtoDAsync_v2 | cuMemcpyHtoDAsync_v2_ptsz = "cuMemcpyHtoDAsync" 3020 (
         to: u64, from: Bytes, bytes: usize, stream: Handle<Stream>,
     ) {
-        to_device(to, from, bytes, stream)
+        in_stream(to_device(to, from, bytes), stream)
     }
 
     /// Copies from device to host, in a stream.
-    cuMemcpyDtoHAsync_v2 = "cuMemcpyDtoHAsync" 3020 (
+    cuMemcpyDtoHAsync_v2 | cuMemcpyDtoHAsync_v2_ptsz = "cuMemcpyDtoHAsync" 3020 (
         to: Bytes, from: u64, bytes: usize, stream: Handle<Stream>,
     ) {
-        to_host(to, from, bytes, stream)
+        in_stream(to_host(to, from, bytes), stream)
     }
 
     /// Copies within device memory, in a stream.
-    cuMemcpyDtoDAsync_v2 = "cuMemcpyDtoDAsync" 3020 (
+    cuMemcpyDtoDAsync_v2 | cuMemcpyDtoDAsync_v2_ptsz = "cuMemcpyDtoDAsync" 3020 (
         to: u64, from: u64, bytes: usize, stream: Handle<Stream>,
     ) {
-        on_device(to, from, bytes, stream)
+        in_stream(on_device(to, from, bytes), stream)
     }
 
     /// Copies between any two addresses, in a stream.
-    cuMemcpyAsync = "cuMemcpyAsync" 4000 (to: u64, from: u64, bytes: usize, stream: Handle<Stream>) {
-        anywhere(to, from, bytes, stream)
+    cuMemcpyAsync | cuMemcpyAsync_ptsz = "cuMemcpyAsync" 4000 (to: u64, from: u64, bytes: usize, stream: Handle<Stream>) {
+        in_stream(anywhere(to, from, bytes), stream)
     }
 
     /// Copies between contexts of the one device.
-    cuMemcpyPeer = "cuMemcpyPeer" 4000 (
+    cuMemcpyPeer | cuMemcpyPeer_ptds = "cuMemcpyPeer" 4000 (
         to: u64, to_context: Handle<Context>, from: u64, from_context: Handle<Context>, bytes: usize,
     ) {
-        state::with(|state| {
-            state.contexts.get(to_context)?;
-            state.contexts.get(from_context).map(|_| ())
-        })?;
-        on_device(to, from, bytes, DEFAULT)
+        contexts([to_context, from_context])?;
+        now(on_device(to, from, bytes))
     }
 
     /// Copies between contexts of the one device, in a stream.
-    cuMemcpyPeerAsync = "cuMemcpyPeerAsync" 4000 (
+    cuMemcpyPeerAsync | cuMemcpyPeerAsync_ptsz = "cuMemcpyPeerAsync" 4000 (
         to: u64, to_context: Handle<Context>, from: u64, from_context: Handle<Context>, bytes: usize,
         stream: Handle<Stream>,
     ) {
-        state::with(|state| {
-            state.contexts.get(to_context)?;
-            state.contexts.get(from_context).map(|_| ())
-        })?;
-        on_device(to, from, bytes, stream)
+        contexts([to_context, from_context])?;
+        in_stream(on_device(to, from, bytes), stream)
     }
 
     /// Copies a rectangle between memory and arrays.
-    cuMemcpy2D_v2 = "cuMemcpy2D" 3020 (what: In<Rectangle>) {
-        rectangle(what, DEFAULT)
+    cuMemcpy2D_v2 | cuMemcpy2D_v2_ptds = "cuMemcpy2D" 3020 (what: In<Rectangle>) {
+        now(rectangle(what)?)
     }
 
     /// Copies a rectangle of any pitch.
-    cuMemcpy2DUnaligned_v2 = "cuMemcpy2DUnaligned" 3020 (what: In<Rectangle>) {
-        rectangle(what, DEFAULT)
+    cuMemcpy2DUnaligned_v2 | cuMemcpy2DUnaligned_v2_ptds = "cuMemcpy2DUnaligned" 3020 (what: In<Rectangle>) {
+        now(rectangle(what)?)
     }
 
     /// Copies a rectangle, in a stream.
-    cuMemcpy2DAsync_v2 = "cuMemcpy2DAsync" 3020 (what: In<Rectangle>, stream: Handle<Stream>) {
-        rectangle(what, stream)
+    cuMemcpy2DAsync_v2 | cuMemcpy2DAsync_v2_ptsz = "cuMemcpy2DAsync" 3020 (what: In<Rectangle>, stream: Handle<Stream>) {
+        in_stream(rectangle(what)?, stream)
     }
 
     /// Copies a cuboid between memory and arrays.
-    cuMemcpy3D_v2 = "cuMemcpy3D" 3020 (what: In<Cuboid>) {
-        cuboid(what.get()?, DEFAULT)
+    cuMemcpy3D_v2 | cuMemcpy3D_v2_ptds = "cuMemcpy3D" 3020 (what: In<Cuboid>) {
+        now(what.get()?)
     }
 
     /// Copies a cuboid, in a stream.
-    cuMemcpy3DAsync_v2 = "cuMemcpy3DAsync" 3020 (what: In<Cuboid>, stream: Handle<Stream>) {
-        cuboid(what.get()?, stream)
+    cuMemcpy3DAsync_v2 | cuMemcpy3DAsync_v2_ptsz = "cuMemcpy3DAsync" 3020 (what: In<Cuboid>, stream: Handle<Stream>) {
+        in_stream(what.get()?, stream)
     }
 }

@@ -20,7 +20,7 @@ fn name(state: &State) -> String {
 }
 
 /// An identifier derived from the machine and its systems; the same in every process.
-fn uuid(state: &State) -> [u8; 16] {
+pub fn uuid(state: &State) -> [u8; 16] {
     let mut hash = strata_engine::hash::Fnv::default();
     hash.write(name(state).as_bytes());
     let mut bytes = *b"strata\0\0\0\0\0\0\0\0\0\0";
@@ -28,7 +28,9 @@ fn uuid(state: &State) -> [u8; 16] {
     bytes
 }
 
-/// The PCI address that the device reports: bus 1, slot 0.
+/// The PCI address that the device reports: domain, bus and device.
+pub const PCI: [i32; 3] = [0, 1, 0];
+/// The same as text.
 const PCI_ADDRESS: &str = "0000:01:00.0";
 
 /// Maximum pitch in bytes of a pitched buffer: the largest 32-bit value.
@@ -75,8 +77,8 @@ fn attribute(state: &State, attribute: u32) -> Answer<i32> {
         37 => most(8 * *dram.atom_bytes as u64 / (*dram.burst_cycles).max(1) * u64::from(*gpu.channels)),
         38 => most(state.settings.machine.llc_bytes()),
         39 => most(32 * u64::from(*sm.warp_slots)),
-        75 => state.settings.capability.0,
-        76 => state.settings.capability.1,
+        75 => state.settings.capability.major,
+        76 => state.settings.capability.minor,
         // Stream priorities are accepted, without effect.
         78 => 1,
         // Loads of global and local memory go through the L1D.
@@ -84,10 +86,12 @@ fn attribute(state: &State, attribute: u32) -> Answer<i32> {
         // Ratio of f32 to f64 throughput; the machine file has no such value.
         87 => 2,
         106 => most(u64::from(*sm.cta_slots)),
+        // All CTAs of a launch can be resident together, and synchronise.
+        95 => 1,
         // Memory pools are supported; all share one heap.
         115 => 1,
         // Clusters and tensor maps, for programs that look for compute capability 9.0.
-        120 | 127 => i32::from(state.settings.capability.0 >= 9),
+        120 | 127 => i32::from(state.settings.capability.major >= 9),
         // NUMA node of the device and of the host: none.
         131 | 134 => -1,
         other if other <= LAST_ATTRIBUTE && other > 0 => texture_limit(other).unwrap_or(0),
@@ -197,8 +201,8 @@ api! {
         state::with(|state| {
             let (major, minor) = (major.place()?, minor.place()?);
             check(device)?;
-            major.put(state.settings.capability.0);
-            minor.put(state.settings.capability.1);
+            major.put(state.settings.capability.major);
+            minor.put(state.settings.capability.minor);
             Ok(())
         })
     }

@@ -1,8 +1,9 @@
 //! Events, which record simulated time.
 
 use crate::api::api;
-use crate::api::handles::{check_event, check_stream};
+use crate::api::handles::check_event;
 use crate::client::Out;
+use crate::graph::parts::Work;
 use crate::objects::{Event, Stream};
 use crate::state;
 use crate::status::{Answer, Status};
@@ -15,16 +16,32 @@ mod flag {
     pub const ALL: u32 = 7;
 }
 
+/// Flag of a record: it is an operation of the stream's graph, not of the capture.
+const EXTERNAL: u32 = 1;
+
 fn record(event: Handle<Event>, on: Handle<Stream>, flags: u32) -> Answer {
     state::with_current(|state, _| {
-        check_stream(state, on)?;
+        let captured = state.captured(on)?;
         check_event(state, event)?;
-        if flags > 1 {
-            return Err(Status::InvalidValue);
+        match captured {
+            _ if flags > EXTERNAL => Err(Status::InvalidValue),
+            None => state.record(event),
+            Some(capture) if flags == EXTERNAL => state.capture(capture, on, Work::Record(event)).map(|_| ()),
+            Some(capture) => state.capture_record(capture, on, event),
         }
-        let now = state.card()?.backend().cycles();
-        state.events.get_mut(event)?.recorded = Some(now);
-        Ok(())
+    })
+}
+
+/// Succeeds: events are always complete, recorded or not. What an event stands for that was recorded in a capture
+/// has not been done at all.
+fn done(event: Handle<Event>) -> Answer {
+    state::with_current(|state, _| {
+        check_event(state, event)?;
+        if let Some((capture, _)) = state.captured_events.get(&event) {
+            state.invalidate(*capture);
+            return Err(Status::CapturedEvent);
+        }
+        state.safe()
     })
 }
 
@@ -34,6 +51,9 @@ fn elapsed(milliseconds: Out<f32>, start: Handle<Event>, end: Handle<Event>) -> 
     state::with_current(|state, _| {
         let place = milliseconds.place()?;
         let time = |event: Handle<Event>| {
+            if state.captured_events.contains_key(&event) {
+                return Err(Status::CapturedEvent);
+            }
             let event = state.events.get(event)?;
             event.recorded.filter(|_| event.timed).ok_or(Status::InvalidHandle)
         };
@@ -59,30 +79,33 @@ api! {
     }
 
     /// Destroys an event, recorded or not.
-    cuEventDestroy_v2 = "cuEventDestroy" 4000 (event: Handle<Event>) {
-        state::with_current(|state, _| state.events.remove(event).map(|_| ()))
+    cuEventDestroy_v2 / cuEventDestroy 2000 = "cuEventDestroy" 4000 (event: Handle<Event>) {
+        state::with_current(|state, _| {
+            state.captured_events.remove(&event);
+            state.events.remove(event).map(|_| ())
+        })
     }
 
     /// Records an event, which is complete immediately.
-    cuEventRecord = "cuEventRecord" 2000 (event: Handle<Event>, stream: Handle<Stream>) {
+    cuEventRecord | cuEventRecord_ptsz = "cuEventRecord" 2000 (event: Handle<Event>, stream: Handle<Stream>) {
         record(event, stream, 0)
     }
 
     /// Records an event, which is complete immediately.
-    cuEventRecordWithFlags = "cuEventRecordWithFlags" 11010 (
+    cuEventRecordWithFlags | cuEventRecordWithFlags_ptsz = "cuEventRecordWithFlags" 11010 (
         event: Handle<Event>, stream: Handle<Stream>, flags: u32,
     ) {
         record(event, stream, flags)
     }
 
-    /// Succeeds: events are always complete, recorded or not.
+    /// Succeeds: events are always complete, recorded or not; see `done`.
     cuEventQuery = "cuEventQuery" 2000 (event: Handle<Event>) {
-        state::with_current(|state, _| check_event(state, event))
+        done(event)
     }
 
-    /// Succeeds: events are always complete, recorded or not.
+    /// Succeeds: events are always complete, recorded or not; see `done`.
     cuEventSynchronize = "cuEventSynchronize" 2000 (event: Handle<Event>) {
-        state::with_current(|state, _| check_event(state, event))
+        done(event)
     }
 
     /// Writes the milliseconds between two events; see `elapsed`.

@@ -3,7 +3,6 @@
 use std::ffi::c_char;
 
 use strata_gpu::device::Entry;
-use strata_ptx::reference::MAX_CLUSTER;
 use strata_workloads::Shape;
 
 use crate::api::configuration::configured;
@@ -13,6 +12,7 @@ use crate::objects::{Context, Function, Kernel, Module};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::{Handle, Object};
+use crate::work::launch::{NON_PORTABLE_CLUSTER, cluster_ctas, clustered, most_of_cluster};
 
 /// Resolves a handle that is a function, or a library's kernel passed as one, to its function in the context.
 pub fn resolve(
@@ -37,7 +37,6 @@ mod number {
     pub const CLUSTER_MUST_BE_SET: u32 = 10;
     pub const CLUSTER_WIDTH: u32 = 11;
     pub const CLUSTER_DEPTH: u32 = 13;
-    pub const CLUSTER_NON_PORTABLE: u32 = 14;
     pub const CLUSTER_POLICY: u32 = 15;
     pub const LAST: u32 = 17;
 }
@@ -59,13 +58,19 @@ fn ctas(state: &State, entry: &Entry, threads: u32, dynamic_shared: u64) -> u32 
     state.settings.machine.resident_ctas(&entry.kernel, threads, shared)
 }
 
+/// The number in a text's `.target`: 80 for `sm_80`.
+fn target(text: &str) -> Option<i32> {
+    let digits = text.split(',').find_map(|part| part.trim().strip_prefix("sm_"))?;
+    digits.trim_end_matches(|end: char| !end.is_ascii_digit()).parse().ok()
+}
+
 fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answer<i32> {
     let entry = &state.entry(function)?;
     let Function { attributes, .. } = state.functions.get(function)?;
     let kernel = &entry.kernel;
     let shared = *state.settings.machine.file().sm.shared_bytes;
     let set = |default: i32| attributes.get(&number).copied().unwrap_or(default);
-    let (major, minor) = state.settings.capability;
+    let capability = state.settings.capability.target() as i32;
     Ok(match number {
         0 => max_threads(state, entry) as i32,
         1 => kernel.shared_bytes as i32,
@@ -77,8 +82,14 @@ fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answ
         }
         3 => kernel.local_bytes as i32,
         4 => kernel.registers as i32,
-        // Versions of PTX and of machine code: both report the device's capability.
-        5 | 6 => 10 * major + minor,
+        // What the text was compiled for, by which a program chooses among versions of its own, and what it is
+        // translated for.
+        5 => {
+            let (entry, card) = (entry.clone(), state.card()?);
+            let program = card.program(entry.module).ok_or(Status::InvalidHandle)?;
+            target(program.version_and_target().1).unwrap_or(capability)
+        }
+        6 => capability,
         number::MAX_DYNAMIC_SHARED => set(shared.saturating_sub(kernel.shared_bytes) as i32),
         number::CARVE_OUT => set(-1),
         number::CLUSTER_MUST_BE_SET => i32::from(kernel.launch_bounds.explicit_cluster),
@@ -98,22 +109,12 @@ fn set_attribute(state: &mut State, function: Handle<Function>, number: u32, val
     match number {
         number::MAX_DYNAMIC_SHARED if (0..=shared.saturating_sub(least)).contains(&value) => {}
         number::CARVE_OUT if (-1..=100).contains(&value) => {}
-        number::CLUSTER_NON_PORTABLE if (0..=1).contains(&value) => {}
+        NON_PORTABLE_CLUSTER if (0..=1).contains(&value) => {}
         number::CLUSTER_POLICY if (0..=2).contains(&value) => {}
         _ => return Err(Status::InvalidValue),
     }
     function.attributes.insert(number, value);
     Ok(())
-}
-
-/// Most CTAs of a cluster without the attribute that allows more (CUDA C++ Programming Guide, "Thread Block Clusters").
-const PORTABLE_CLUSTER: u32 = 8;
-
-/// Most CTAs that a cluster of this function may have.
-pub fn most_of_cluster(state: &State, function: Handle<Function>) -> Answer<u32> {
-    let attributes = &state.functions.get(function)?.attributes;
-    let allows_more = attributes.get(&number::CLUSTER_NON_PORTABLE).is_some_and(|value| *value != 0);
-    Ok(if allows_more { MAX_CLUSTER } else { PORTABLE_CLUSTER })
 }
 
 /// CTAs of a launch configuration that fit on an SM together, and those that it puts into a cluster.
@@ -122,8 +123,7 @@ fn of_cluster(state: &State, function: Handle<Function>, shape: Shape) -> Answer
     let threads = shape.block.iter().try_fold(1_u32, |all, n| all.checked_mul(*n)).filter(|all| *all > 0);
     let threads = threads.ok_or(Status::InvalidValue)?;
     let fit = if threads > 1024 { 0 } else { ctas(state, entry, threads, shape.dynamic_shared.into()) };
-    let cluster = entry.kernel.launch_bounds.cluster.or(shape.cluster).unwrap_or([1; 3]);
-    Ok((fit, cluster.iter().fold(1_u32, |all, n| all.saturating_mul(*n))))
+    Ok((fit, cluster_ctas(entry, shape)))
 }
 
 fn occupancy(ctas_out: Out<i32>, function: Handle<Function>, threads: i32, dynamic_shared: usize) -> Answer {
@@ -263,7 +263,7 @@ api! {
     }
 
     /// Writes a function's number of parameters.
-    cuFuncGetParamCount = "cuFuncGetParamCount" 13000 (function: Handle<Function>, count: Out<usize>) {
+    cuFuncGetParamCount = "cuFuncGetParamCount" 13020 (function: Handle<Function>, count: Out<usize>) {
         state::with_current(|state, context| {
             let place = count.place()?;
             let function = resolve(state, context, function)?;
@@ -273,7 +273,7 @@ api! {
     }
 
     /// Writes a kernel's number of parameters.
-    cuKernelGetParamCount = "cuKernelGetParamCount" 13000 (kernel: Handle<Kernel>, count: Out<usize>) {
+    cuKernelGetParamCount = "cuKernelGetParamCount" 13020 (kernel: Handle<Kernel>, count: Out<usize>) {
         state::with_current(|state, context| {
             let place = count.place()?;
             let function = library::function(state, kernel, context)?;
@@ -369,7 +369,8 @@ api! {
     ) {
         state::with_current(|state, context| {
             let place = clusters.place()?;
-            let (shape, _) = configured(config)?;
+            let (shape, _, attributes) = configured(config)?;
+            let shape = clustered(shape, &attributes);
             let function = resolve(state, context, function)?;
             let (fit, size) = of_cluster(state, function, shape)?;
             if size == 0 || size > most_of_cluster(state, function)? {
@@ -387,7 +388,8 @@ api! {
     ) {
         state::with_current(|state, context| {
             let place = size.place()?;
-            let (shape, _) = configured(config)?;
+            let (shape, _, attributes) = configured(config)?;
+            let shape = clustered(shape, &attributes);
             let function = resolve(state, context, function)?;
             let (fit, _) = of_cluster(state, function, shape)?;
             place.put(fit.min(most_of_cluster(state, function)?) as i32);

@@ -1,19 +1,18 @@
 //! Kernel launches. A launch is complete when its call returns.
 
-use std::io::Write;
-
 use strata_gpu::device::Entry;
 use strata_workloads::Shape;
 
-use crate::api::configuration::{configured, cooperative};
-use crate::api::handles::check_stream;
+use crate::api::configuration::configured;
 use crate::api::{api, function};
 use crate::client::{Bytes, In};
-use crate::engine::Launched;
-use crate::objects::{Function, Stream};
-use crate::state::{self, State};
+use crate::graph::parts::{Launch, Work};
+use crate::objects::{Attributes, Function, Stream};
+use crate::state::State;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
+use crate::work;
+use crate::work::launch::attribute;
 
 /// Keys of the list that passes all arguments in one buffer; the list ends with `END`.
 mod extra {
@@ -24,14 +23,16 @@ mod extra {
 
 /// Arguments as a client passes them: a pointer to each, or one buffer.
 #[derive(Clone, Copy)]
-struct Arguments {
-    each: In<Bytes>,
-    extra: In<u64>,
+pub struct Arguments {
+    /// A pointer to each argument.
+    pub each: In<Bytes>,
+    /// The list that names one buffer.
+    pub extra: In<u64>,
 }
 
 impl Arguments {
     /// Builds a kernel's parameter block.
-    fn block(self, entry: &Entry) -> Answer<Vec<u8>> {
+    pub fn block(self, entry: &Entry) -> Answer<Vec<u8>> {
         let kernel = &entry.kernel;
         let mut block = vec![0; kernel.param_bytes as usize];
         if kernel.params.is_empty() {
@@ -81,82 +82,51 @@ pub fn packed(entry: &Entry, given: &[u8]) -> Answer<Vec<u8>> {
     Ok(block)
 }
 
-/// Runs a kernel to completion, with the shape and parameter block that `how` returns.
+/// Launches a kernel in a stream, with the shape and parameter block that `how` returns.
 pub fn launch(
     function: Handle<Function>,
     on: Handle<Stream>,
+    attributes: Attributes,
     how: impl FnOnce(&State, Handle<Function>, &Entry) -> Answer<(Shape, Vec<u8>)>,
 ) -> Answer {
-    let printed = state::with_current(|state, context| {
-        check_stream(state, on)?;
+    work::submit(on, |state, context| {
         let function = function::resolve(state, context, function)?;
         let entry = state.entry(function)?;
         let (shape, block) = how(state, function, &entry)?;
-        state.has_run(&entry, function)?;
-        run(state, &entry, shape, &block)
-    })?;
-    if !printed.is_empty() {
-        // Ignore write errors: nobody is listening.
-        let mut out = std::io::stdout().lock();
-        let _ = out.write_all(printed.as_bytes()).and_then(|()| out.flush());
-    }
-    Ok(())
-}
-
-fn run(state: &mut State, entry: &Entry, shape: Shape, block: &[u8]) -> Answer<String> {
-    let threads = shape.block.iter().try_fold(1_u32, |all, side| all.checked_mul(*side));
-    let shared = entry.kernel.shared_bytes.saturating_add(shape.dynamic_shared);
-    let machine = &state.settings.machine;
-    let cluster = entry.kernel.launch_bounds.cluster.or(shape.cluster);
-    let together = cluster.map_or(1, |cluster| cluster.iter().fold(1_u32, |all, n| all.saturating_mul(*n)));
-    if let Some(threads @ 1..=1024) = threads
-        && machine.resident_ctas(&entry.kernel, threads, shared) < together
-    {
-        return Err(Status::LaunchOutOfResources);
-    }
-    state.mirror_to_device()?;
-    let launched = state.execute(entry, shape, block)?;
-    state.mirror_to_host()?;
-    Ok(match launched {
-        Launched::Timed(result) => result.printed.concat(),
-        Launched::Functional(summary) => summary.printed,
+        Ok(Work::Kernel(Launch { function, shape, block, attributes }))
     })
 }
 
 api! {
     /// Launches a kernel. Returns when the launch is complete.
-    cuLaunchKernel = "cuLaunchKernel" 4000 (
+    cuLaunchKernel | cuLaunchKernel_ptsz = "cuLaunchKernel" 4000 (
         function: Handle<Function>, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32,
         block_z: u32, shared: u32, stream: Handle<Stream>, each: In<Bytes>, extra: In<u64>,
     ) {
         let shape = Shape::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared);
-        launch(function, stream, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
+        launch(function, stream, Attributes::new(), |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 
-    /// Launches a kernel with attributes. Grid synchronisation is refused; attributes other than that and clusters have
-    /// no modelled effect.
-    cuLaunchKernelEx = "cuLaunchKernelEx" 11060 (
+    /// Launches a kernel with attributes. Those other than of clusters, of cooperative launches and those that name events
+    /// have no modelled effect. Programmatic stream serialization would let a launch begin
+    /// before the one ahead of it ends; here it never does, which the attribute allows.
+    cuLaunchKernelEx | cuLaunchKernelEx_ptsz = "cuLaunchKernelEx" 11060 (
         config: Bytes, function: Handle<Function>, each: In<Bytes>, extra: In<u64>,
     ) {
-        let (shape, stream) = configured(config)?;
-        launch(function, stream, |state, function, entry| {
-            let size = shape.cluster.map_or(1, |cluster| cluster.iter().fold(1_u32, |all, n| all.saturating_mul(*n)));
-            if size > function::most_of_cluster(state, function)? {
-                return Err(Status::InvalidClusterSize);
-            }
-            Ok((shape, Arguments { each, extra }.block(entry)?))
-        })
+        let (shape, stream, attributes) = configured(config)?;
+        launch(function, stream, attributes, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 
-    /// Fails: grid synchronisation is not supported.
-    cuLaunchCooperativeKernel = "cuLaunchCooperativeKernel" 9000 (
-        function: Handle<Function>, _grid_x: u32, _grid_y: u32, _grid_z: u32, _block_x: u32, _block_y: u32,
-        _block_z: u32, _shared: u32, stream: Handle<Stream>, _each: In<Bytes>,
+    /// Launches a kernel whose CTAs are all resident together, so that the grid can synchronise.
+    cuLaunchCooperativeKernel | cuLaunchCooperativeKernel_ptsz = "cuLaunchCooperativeKernel" 9000 (
+        function: Handle<Function>, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32,
+        block_z: u32, shared: u32, stream: Handle<Stream>, each: In<Bytes>,
     ) {
-        state::with_current(|state, context| {
-            check_stream(state, stream)?;
-            function::resolve(state, context, function).map(|_| ())
-        })?;
-        Err(cooperative())
+        let shape = Shape::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared);
+        let mut value = [0; 64];
+        value[0] = 1;
+        let attributes = Attributes::from([(attribute::COOPERATIVE, value)]);
+        let extra = Bytes::at(0).values();
+        launch(function, stream, attributes, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 }

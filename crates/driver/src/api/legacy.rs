@@ -6,7 +6,7 @@ use strata_workloads::Shape;
 use crate::api::{api, launch};
 use crate::client::{Bytes, Out};
 use crate::current;
-use crate::objects::{Context, Function, Next, Stream};
+use crate::objects::{Attributes, Context, Function, Next, Stream};
 use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
@@ -39,7 +39,7 @@ fn run(function: Handle<Function>, grid: [i32; 2], on: Handle<Stream>) -> Answer
     for (side, asked) in sides.iter_mut().zip(grid) {
         *side = u32::try_from(asked).ok().filter(|side| *side > 0).ok_or(Status::InvalidValue)?;
     }
-    launch::launch(function, on, |state, function, entry| {
+    launch::launch(function, on, Attributes::new(), |state, function, entry| {
         let next = &state.functions.get(function)?.next;
         let block = launch::packed(entry, &next.arguments)?;
         Ok((Shape::new(sides, next.block).with_shared(next.shared), block))

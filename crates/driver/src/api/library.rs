@@ -5,18 +5,21 @@ use std::ffi::{CString, c_char};
 
 use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
 
-use crate::api::{api, module};
+use crate::api::{api, module, primary};
 use crate::client::{Bytes, In, Out, Text};
+use crate::current;
 use crate::image::Image;
 use crate::jit::Jit;
 use crate::objects::{Context, Function, Kernel, Library, Module};
+use crate::settings::Capability;
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-fn load(library: Out<Handle<Library>>, image: Image, jit: &Jit) -> Answer {
+fn load(library: Out<Handle<Library>>, image: impl FnOnce(Capability) -> Answer<Image>, jit: &Jit) -> Answer {
     state::with(|state| {
         let place = library.place()?;
+        let image = image(state.settings.capability)?;
         let options = state.settings.machine.compile_options();
         let program = image.program(options, DEFAULT_HEAP_BYTES, jit)?;
         let names = program.kernel_names().map(str::to_owned).collect();
@@ -79,21 +82,22 @@ pub fn kept_name(name: &str) -> Answer<*const c_char> {
 }
 
 api! {
-    /// Loads a library from PTX in memory, with logs.
+    /// Loads a library from PTX or a fat binary in memory, with logs.
     cuLibraryLoadData = "cuLibraryLoadData" 12000 (
         library: Out<Handle<Library>>, image: Bytes, options: In<u32>, values: Bytes, count: u32,
         _library_options: Bytes, _library_values: Bytes, _library_count: u32,
     ) {
-        load(library, Image::read(image)?, &Jit::read(count, options, values)?)
+        let jit = Jit::read(count, options, values)?;
+        load(library, |capability| Image::read(image, capability, &jit), &jit)
     }
 
-    /// Loads a library from a PTX file, with logs.
+    /// Loads a library from a file of PTX or a fat binary, with logs.
     cuLibraryLoadFromFile = "cuLibraryLoadFromFile" 12000 (
         library: Out<Handle<Library>>, name: Text, options: In<u32>, values: Bytes, count: u32,
         _library_options: Bytes, _library_values: Bytes, _library_count: u32,
     ) {
-        let name = name.get()?;
-        load(library, Image::of(name, module::file(name)?), &Jit::read(count, options, values)?)
+        let (name, jit) = (name.get()?, Jit::read(count, options, values)?);
+        load(library, |capability| module::file(name, capability, &jit), &jit)
     }
 
     /// Unloads a library from every context.
@@ -158,13 +162,25 @@ api! {
         })
     }
 
-    /// Fails: PTX has no managed variables.
+    /// Writes the address and size of a managed variable, which host and device can use. Without a current context, it is
+    /// the primary one's.
     cuLibraryGetManaged = "cuLibraryGetManaged" 12000 (
-        _address: Out<u64>, _bytes: Out<usize>, library: Handle<Library>, _name: Text,
+        address: Out<u64>, bytes: Out<usize>, library: Handle<Library>, name: Text,
     ) {
         state::with(|state| {
-            state.libraries.get(library)?;
-            Err(Status::NotFound)
+            let name = name.get()?;
+            if !state.libraries.get(library)?.image.managed().contains(name) {
+                return Err(Status::NotFound);
+            }
+            let context = match current::context().filter(|context| state.active(*context)) {
+                Some(context) => context,
+                None => primary::context(state, 0)?,
+            };
+            let module = loaded(state, library, context)?;
+            let found = state.managed(module, name)?;
+            address.put_if_wanted(found.buffer);
+            bytes.put_if_wanted(found.bytes as usize);
+            Ok(())
         })
     }
 

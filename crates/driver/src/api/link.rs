@@ -8,28 +8,30 @@ use crate::image::{self, Image};
 use crate::jit::Jit;
 use crate::log;
 use crate::objects::Link;
+use crate::settings::Capability;
 use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// Kind of a link input: PTX.
-const PTX: u32 = 1;
+/// Kinds of link inputs: PTX and fat binaries. Both are told by their first bytes.
+const KINDS: [u32; 2] = [1, 2];
 
-/// The text in `bytes`, up to a NUL.
-fn ptx(bytes: &[u8]) -> Answer<String> {
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    str::from_utf8(&bytes[..end]).map(str::to_owned).map_err(|_| Status::InvalidPtx)
-}
-
-fn add(link: Handle<Link>, kind: u32, name: &str, text: String, jit: &Jit) -> Answer {
+/// Adds what `image` makes of an input of a kind, under a device's capability.
+fn add(
+    link: Handle<Link>,
+    kind: u32,
+    name: &str,
+    jit: &Jit,
+    image: impl FnOnce(Capability, &Jit) -> Answer<Image>,
+) -> Answer {
     state::with(|state| {
         let options = jit.over(state.links.get(link)?.options);
-        if kind != PTX {
+        if !KINDS.contains(&kind) {
             log::once(format!("cuLinkAdd: input of kind {kind} is not supported, only PTX is"));
             options.complain(&format!("{name}: only PTX can be linked"))?;
             return Err(Status::NotSupported);
         }
-        let image = Image::of(name, text);
+        let image = image(state.settings.capability, &options)?;
         image.program(state.settings.machine.compile_options(), DEFAULT_HEAP_BYTES, &options)?;
         state.links.get_mut(link)?.image.texts.extend(image.texts);
         Ok(())
@@ -38,7 +40,7 @@ fn add(link: Handle<Link>, kind: u32, name: &str, text: String, jit: &Jit) -> An
 
 api! {
     /// Creates a link. Its log buffers belong to the client and must live until the link is destroyed.
-    cuLinkCreate_v2 = "cuLinkCreate" 6050 (
+    cuLinkCreate_v2 / cuLinkCreate 5050 = "cuLinkCreate" 6050 (
         count: u32, options: In<u32>, values: Bytes, link: Out<Handle<Link>>,
     ) {
         state::with_current(|state, _| {
@@ -49,8 +51,8 @@ api! {
         })
     }
 
-    /// Adds a PTX text in memory.
-    cuLinkAddData_v2 = "cuLinkAddData" 6050 (
+    /// Adds a PTX text, or that of a fat binary, in memory.
+    cuLinkAddData_v2 / cuLinkAddData 5050 = "cuLinkAddData" 6050 (
         link: Handle<Link>, kind: u32, data: Bytes, bytes: usize, name: Text, count: u32, options: In<u32>,
         values: Bytes,
     ) {
@@ -59,18 +61,19 @@ api! {
         if bytes == 0 || data.is_null() {
             return Err(Status::InvalidValue);
         }
-        let text = if kind == PTX { ptx(data.read(bytes)?)? } else { String::new() };
-        add(link, kind, name, text, &jit)
+        add(link, kind, name, &jit, |capability, jit| {
+            let image = Image::of_bytes(name, data.read(bytes)?, capability, jit);
+            image.map_err(|status| if status == Status::InvalidImage { Status::InvalidPtx } else { status })
+        })
     }
 
-    /// Adds a PTX file.
-    cuLinkAddFile_v2 = "cuLinkAddFile" 6050 (
+    /// Adds a file of PTX or a fat binary.
+    cuLinkAddFile_v2 / cuLinkAddFile 5050 = "cuLinkAddFile" 6050 (
         link: Handle<Link>, kind: u32, path: Text, count: u32, options: In<u32>, values: Bytes,
     ) {
         let jit = Jit::read(count, options, values)?;
         let path = path.get()?;
-        let text = if kind == PTX { module::file(path)? } else { String::new() };
-        add(link, kind, path, text, &jit)
+        add(link, kind, path, &jit, |capability, jit| module::file(path, capability, jit))
     }
 
     /// Completes the link. The image belongs to the link.

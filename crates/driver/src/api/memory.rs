@@ -5,10 +5,12 @@ use crate::api::handles::check_stream;
 use crate::blocks::UNIT;
 use crate::buffer::{Allocation, Kind, Mirror};
 use crate::client::{Bytes, Out, PAGE, Pages};
+use crate::graph::parts::Work;
 use crate::objects::{Context, Pool, Stream};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
+use crate::work;
 
 /// Pitch of a pitched buffer: rows start at multiples of this many bytes.
 const PITCH: usize = 512;
@@ -22,46 +24,67 @@ pub fn allocate(address: Out<u64>, bytes: usize, call: &str) -> Answer {
         if bytes == 0 {
             return Err(Status::InvalidValue);
         }
+        state.safe()?;
         place.put(state.allocate(context, bytes as u64, call)?);
         Ok(())
     })
 }
 
-/// Allocates memory at the same address on host and device. Device memory is small and starts low, so its
-/// addresses are nearly always free in the client's process; if one is not, the next candidate is tried.
-fn mirrored(
-    state: &mut State,
-    context: Handle<Context>,
-    bytes: u64,
-    managed: bool,
-    flags: u32,
-) -> Answer<u64> {
-    if bytes == 0 {
-        return Err(Status::InvalidValue);
-    }
-    let whole = bytes.checked_next_multiple_of(PAGE).and_then(|bytes| usize::try_from(bytes).ok());
-    let whole = whole.ok_or(Status::OutOfMemory)?;
-    let call = if managed { "cuMemAllocManaged" } else { "cuMemHostAlloc" };
-    let mut spacers = Vec::new();
-    let mut found = Err(Status::OutOfMemory);
-    for place in 0..PLACES {
-        found = state.allocate_mirrored(context, bytes, PAGE, call, |address| {
-            let pages = Some(Pages::at(address, whole)?);
-            Some(Mirror { host: address, bytes, pages, managed, flags })
-        });
-        if found.is_ok() {
-            break;
+/// Allocates device memory in a stream: at once, or, where the stream is captured, when the graph is launched.
+fn allocate_in(stream: Handle<Stream>, address: Out<u64>, bytes: usize, call: &str) -> Answer {
+    state::with_current(|state, context| {
+        let place = address.place()?;
+        let captured = state.captured(stream)?;
+        if bytes == 0 {
+            return Err(Status::InvalidValue);
         }
-        // Double the distance each time.
-        match state.card()?.alloc("spacer", PAGE << place) {
-            Ok(spacer) => spacers.push(spacer),
-            Err(_) => break,
+        let made = state.allocate(context, bytes as u64, call)?;
+        if let Some(capture) = captured {
+            state.own(made);
+            state.capture(capture, stream, Work::Allocate { address: made, bytes: bytes as u64 })?;
         }
+        place.put(made);
+        Ok(())
+    })
+}
+
+impl State {
+    /// Allocates memory at the same address on host and device. Device memory is small and starts low, so its
+    /// addresses are nearly always free in the client's process; if one is not, the next candidate is tried.
+    pub fn mirrored(
+        &mut self,
+        context: Handle<Context>,
+        bytes: u64,
+        managed: bool,
+        flags: u32,
+    ) -> Answer<u64> {
+        if bytes == 0 {
+            return Err(Status::InvalidValue);
+        }
+        let whole = bytes.checked_next_multiple_of(PAGE).and_then(|bytes| usize::try_from(bytes).ok());
+        let whole = whole.ok_or(Status::OutOfMemory)?;
+        let call = if managed { "cuMemAllocManaged" } else { "cuMemHostAlloc" };
+        let mut spacers = Vec::new();
+        let mut found = Err(Status::OutOfMemory);
+        for place in 0..PLACES {
+            found = self.allocate_mirrored(context, bytes, PAGE, call, |address| {
+                let pages = Some(Pages::at(address, whole)?);
+                Some(Mirror { host: address, bytes, pages, managed, flags })
+            });
+            if found.is_ok() {
+                break;
+            }
+            // Double the distance each time.
+            match self.card()?.alloc("spacer", PAGE << place) {
+                Ok(spacer) => spacers.push(spacer),
+                Err(_) => break,
+            }
+        }
+        for spacer in spacers {
+            self.card()?.free(spacer).map_err(|_| Status::Unknown)?;
+        }
+        found
     }
-    for spacer in spacers {
-        state.card()?.free(spacer).map_err(|_| Status::Unknown)?;
-    }
-    found
 }
 
 fn host_alloc(pointer: Out<u64>, bytes: usize, flags: u32) -> Answer {
@@ -71,7 +94,8 @@ fn host_alloc(pointer: Out<u64>, bytes: usize, flags: u32) -> Answer {
         if flags > 7 {
             return Err(Status::InvalidValue);
         }
-        place.put(mirrored(state, context, bytes as u64, false, flags)?);
+        state.safe()?;
+        place.put(state.mirrored(context, bytes as u64, false, flags)?);
         Ok(())
     })
 }
@@ -83,8 +107,9 @@ fn free(address: u64, which: impl Fn(&Allocation) -> bool) -> Answer {
         if address == 0 {
             return Ok(());
         }
+        state.safe()?;
         match state.allocations.get(&address) {
-            Some(allocation) if which(allocation) => state.free(address).map(|_| ()),
+            Some(allocation) if which(allocation) => state.end_use(address),
             _ => Err(Status::InvalidValue),
         }
     })
@@ -103,7 +128,10 @@ fn is_pinned(allocation: &Allocation) -> bool {
 
 fn register(pointer: Bytes, bytes: usize, flags: u32) -> Answer {
     state::with_current(|state, context| {
-        // Portable, mapped, device memory and read-only.
+        if flags & DEVICE_MEMORY != 0 {
+            return Err(Status::NotSupported);
+        }
+        // Portable, mapped and read-only.
         if pointer.is_null() || bytes == 0 || flags > 0xf || !pointer.is_mapped(bytes) {
             return Err(Status::InvalidValue);
         }
@@ -119,6 +147,29 @@ fn register(pointer: Bytes, bytes: usize, flags: u32) -> Answer {
         let mirror = Mirror { host, bytes, pages: None, managed: false, flags };
         state.allocate_mirrored(context, bytes, UNIT, "cuMemHostRegister", |_| Some(mirror)).map(|_| ())
     })
+}
+
+/// Flag of host memory to register: it is a device's.
+const DEVICE_MEMORY: u32 = 4;
+
+/// Refuses every device but the one and the CPU, which is -1.
+fn check_device(device: i32) -> Answer {
+    if matches!(device, 0 | -1) { Ok(()) } else { Err(Status::InvalidDevice) }
+}
+
+/// Refuses a `CUmemLocation`, two words in one, that is neither the device nor memory of the host.
+fn check_location(location: u64) -> Answer {
+    match (location as u32, location >> 32) {
+        // The device; the host, one of its NUMA nodes, or the nearest.
+        (1, 0) | (2..=4, _) => Ok(()),
+        (1, _) => Err(Status::InvalidDevice),
+        _ => Err(Status::InvalidValue),
+    }
+}
+
+/// Refuses what is no `CUmem_advise`.
+fn check_advice(advice: u32) -> Answer {
+    if (1..=6).contains(&advice) { Ok(()) } else { Err(Status::InvalidValue) }
 }
 
 api! {
@@ -154,7 +205,8 @@ api! {
             if !matches!(flags, 1 | 2) {
                 return Err(Status::InvalidValue);
             }
-            place.put(mirrored(state, context, bytes as u64, true, flags)?);
+            state.safe()?;
+            place.put(state.mirrored(context, bytes as u64, true, flags)?);
             Ok(())
         })
     }
@@ -175,7 +227,7 @@ api! {
     }
 
     /// Registers host pages of the client; the device maps them at another address.
-    cuMemHostRegister_v2 = "cuMemHostRegister" 6050 (pointer: Bytes, bytes: usize, flags: u32) {
+    cuMemHostRegister_v2 / cuMemHostRegister 4000 = "cuMemHostRegister" 6050 (pointer: Bytes, bytes: usize, flags: u32) {
         register(pointer, bytes, flags)
     }
 
@@ -239,60 +291,68 @@ api! {
         })
     }
 
-    /// Allocates device memory. The allocation is complete when the call returns.
-    cuMemAllocAsync = "cuMemAllocAsync" 11020 (address: Out<u64>, bytes: usize, stream: Handle<Stream>) {
-        state::with_current(|state, _| check_stream(state, stream))?;
-        allocate(address, bytes, "cuMemAllocAsync")
+    /// Allocates device memory; see `allocate_in`.
+    cuMemAllocAsync | cuMemAllocAsync_ptsz = "cuMemAllocAsync" 11020 (address: Out<u64>, bytes: usize, stream: Handle<Stream>) {
+        allocate_in(stream, address, bytes, "cuMemAllocAsync")
     }
 
-    /// Allocates immediately; all pools share one heap.
-    cuMemAllocFromPoolAsync = "cuMemAllocFromPoolAsync" 11020 (
+    /// Allocates as without a pool; all pools share one heap.
+    cuMemAllocFromPoolAsync | cuMemAllocFromPoolAsync_ptsz = "cuMemAllocFromPoolAsync" 11020 (
         address: Out<u64>, bytes: usize, pool: Handle<Pool>, stream: Handle<Stream>,
     ) {
-        state::with_current(|state, _| {
-            state.pools.get(pool)?;
-            check_stream(state, stream)
-        })?;
-        allocate(address, bytes, "cuMemAllocFromPoolAsync")
+        state::with_current(|state, _| state.pools.get(pool).map(|_| ()))?;
+        allocate_in(stream, address, bytes, "cuMemAllocFromPoolAsync")
     }
 
-    /// Frees device memory. The memory is free when the call returns.
-    cuMemFreeAsync = "cuMemFreeAsync" 11020 (address: u64, stream: Handle<Stream>) {
-        state::with_current(|state, _| check_stream(state, stream))?;
-        if address == 0 {
-            return Err(Status::InvalidValue);
-        }
-        free(address, is_for_device)
+    /// Frees device memory, at once unless the stream is captured.
+    cuMemFreeAsync | cuMemFreeAsync_ptsz = "cuMemFreeAsync" 11020 (address: u64, stream: Handle<Stream>) {
+        work::submit(stream, |state, _| match state.allocations.get(&address) {
+            Some(allocation) if is_for_device(allocation) => Ok(Work::Free(address)),
+            _ => Err(Status::InvalidValue),
+        })
     }
 
     /// Accepted without effect: managed memory does not move.
-    cuMemPrefetchAsync = "cuMemPrefetchAsync" 8000 (
-        address: u64, bytes: usize, _device: i32, stream: Handle<Stream>,
+    cuMemPrefetchAsync | cuMemPrefetchAsync_ptsz = "cuMemPrefetchAsync" 8000 (
+        address: u64, bytes: usize, device: i32, stream: Handle<Stream>,
     ) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
+            check_device(device)?;
             state.on_device(address, bytes as u64).map(|_| ())
         })
     }
 
     /// Accepted without effect: advice does not change how managed memory is handled.
-    cuMemAdvise = "cuMemAdvise" 8000 (address: u64, bytes: usize, _advice: u32, _device: i32) {
-        state::with_current(|state, _| state.on_device(address, bytes as u64).map(|_| ()))
+    cuMemAdvise = "cuMemAdvise" 8000 (address: u64, bytes: usize, advice: u32, device: i32) {
+        state::with_current(|state, _| {
+            check_advice(advice)?;
+            check_device(device)?;
+            state.on_device(address, bytes as u64).map(|_| ())
+        })
     }
 
     /// Accepted without effect: managed memory does not move. The location is two words in one.
-    cuMemPrefetchAsync_v2 = "cuMemPrefetchAsync" 12020 (
-        address: u64, bytes: usize, _location: u64, _flags: u32, stream: Handle<Stream>,
+    cuMemPrefetchAsync_v2 | cuMemPrefetchAsync_v2_ptsz = "cuMemPrefetchAsync" 12020 (
+        address: u64, bytes: usize, location: u64, flags: u32, stream: Handle<Stream>,
     ) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
+            check_location(location)?;
+            if flags != 0 {
+                return Err(Status::InvalidValue);
+            }
             state.on_device(address, bytes as u64).map(|_| ())
         })
     }
 
     /// Accepted without effect: advice does not change how managed memory is handled. The location is two
     /// words in one.
-    cuMemAdvise_v2 = "cuMemAdvise" 12020 (address: u64, bytes: usize, _advice: u32, _location: u64) {
-        state::with_current(|state, _| state.on_device(address, bytes as u64).map(|_| ()))
+    cuMemAdvise_v2 = "cuMemAdvise" 12020 (address: u64, bytes: usize, advice: u32, location: u64) {
+        state::with_current(|state, _| {
+            check_advice(advice)?;
+            check_location(location)?;
+            state.on_device(address, bytes as u64).map(|_| ())
+        })
     }
 }

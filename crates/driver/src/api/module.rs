@@ -11,6 +11,7 @@ use crate::image::{self, Image};
 use crate::jit::Jit;
 use crate::log::{self, Level};
 use crate::objects::{Context, Function, Library, Module, Next};
+use crate::settings::Capability;
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
@@ -26,13 +27,25 @@ pub fn load(
     let options = state.settings.machine.compile_options();
     let heap_bytes = state.heap_bytes(context)?;
     let id = image.load(state.card()?, options, heap_bytes, jit)?;
-    Ok(state.modules.insert(Module { context, id, owner, functions: BTreeMap::new(), heap_used: false }))
+    let (functions, managed) = (BTreeMap::new(), BTreeMap::new());
+    let names = image.managed();
+    Ok(state.modules.insert(Module {
+        context,
+        id,
+        owner,
+        functions,
+        heap_used: false,
+        managed,
+        managed_names: names,
+    }))
 }
 
-fn load_data(module: Out<Handle<Module>>, image: Bytes, jit: &Jit) -> Answer {
+/// Loads a PTX text or a fat binary from the client's memory into the current context.
+pub fn load_data(module: Out<Handle<Module>>, image: Bytes, jit: &Jit) -> Answer {
     state::with_current(|state, context| {
         let place = module.place()?;
-        place.put(load(state, context, None, &Image::read(image)?, jit)?);
+        let image = Image::read(image, state.settings.capability, jit)?;
+        place.put(load(state, context, None, &image, jit)?);
         Ok(())
     })
 }
@@ -80,12 +93,14 @@ pub fn global(
     Ok(())
 }
 
-/// Reads a text from a file.
-pub fn file(name: &str) -> Answer<String> {
+/// Reads an image from a file.
+pub fn file(name: &str, capability: Capability, jit: &Jit) -> Answer<Image> {
     let bytes = std::fs::read(name).map_err(|_| Status::FileNotFound)?;
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    let text = str::from_utf8(&bytes[..end]).ok().filter(|text| !text.is_empty());
-    text.map(str::to_owned).ok_or(Status::NoBinaryForGpu)
+    Image::of_bytes(name, &bytes, capability, jit).map_err(|status| match status {
+        // The code that the API documents for files.
+        Status::InvalidImage if !strata_fatbin::is_file(&bytes) => Status::NoBinaryForGpu,
+        other => other,
+    })
 }
 
 /// Names of a module's kernels.
@@ -96,30 +111,29 @@ fn kernels(state: &mut State, module: Handle<Module>) -> Answer<Vec<String>> {
 }
 
 api! {
-    /// Loads a module from a PTX file.
+    /// Loads a module from a file of PTX or a fat binary.
     cuModuleLoad = "cuModuleLoad" 2000 (module: Out<Handle<Module>>, name: Text) {
         state::with_current(|state, context| {
             let place = module.place()?;
-            let name = name.get()?;
-            let image = Image::of(name, file(name)?);
+            let image = file(name.get()?, state.settings.capability, &Jit::default())?;
             place.put(load(state, context, None, &image, &Jit::default())?);
             Ok(())
         })
     }
 
-    /// Loads a module from PTX in memory.
+    /// Loads a module from PTX or a fat binary in memory.
     cuModuleLoadData = "cuModuleLoadData" 2000 (module: Out<Handle<Module>>, image: Bytes) {
         load_data(module, image, &Jit::default())
     }
 
-    /// Loads a module from PTX in memory, with logs.
+    /// Loads a module from PTX or a fat binary in memory, with logs.
     cuModuleLoadDataEx = "cuModuleLoadDataEx" 2010 (
         module: Out<Handle<Module>>, image: Bytes, count: u32, options: In<u32>, values: Bytes,
     ) {
         load_data(module, image, &Jit::read(count, options, values)?)
     }
 
-    /// Fails: only PTX can be executed, and these binaries hold it compressed or not at all.
+    /// Loads a module from the PTX of a fat binary in memory.
     cuModuleLoadFatBinary = "cuModuleLoadFatBinary" 2000 (module: Out<Handle<Module>>, image: Bytes) {
         load_data(module, image, &Jit::default())
     }
@@ -134,9 +148,9 @@ api! {
         })
     }
 
-    /// Writes the loading mode: kernels compile when they are loaded.
+    /// Writes the loading mode: lazy. A library is loaded into a context when something in it is first used there.
     cuModuleGetLoadingMode = "cuModuleGetLoadingMode" 11070 (mode: Out<u32>) {
-        state::with(|_| mode.put(1))
+        state::with(|_| mode.put(2))
     }
 
     /// Writes a kernel's function.
@@ -170,10 +184,19 @@ api! {
         })
     }
 
-    /// Writes the address and size of a variable.
+    /// Writes the address and size of a variable; of a managed one, the address that the host can use.
     cuModuleGetGlobal_v2 = "cuModuleGetGlobal" 3020 (
         address: Out<u64>, bytes: Out<usize>, module: Handle<Module>, name: Text,
     ) {
-        state::with_current(|state, _| global(state, module, (address, bytes), name.get()?))
+        state::with_current(|state, _| {
+            let name = name.get()?;
+            if state.is_managed(module, name)? {
+                let found = state.managed(module, name)?;
+                address.put_if_wanted(found.buffer);
+                bytes.put_if_wanted(found.bytes as usize);
+                return Ok(());
+            }
+            global(state, module, (address, bytes), name)
+        })
     }
 }

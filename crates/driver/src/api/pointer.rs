@@ -25,6 +25,11 @@ mod number {
     pub const RDMA_CAPABLE: u32 = 15;
     pub const ACCESS_FLAGS: u32 = 16;
     pub const POOL: u32 = 17;
+    pub const MAPPING_BYTES: u32 = 18;
+    pub const MAPPING_START: u32 = 19;
+    pub const BLOCK_ID: u32 = 20;
+    pub const DECOMPRESSION: u32 = 21;
+    pub const LOCALITY: u32 = 22;
     pub const LAST: u32 = 22;
 }
 
@@ -95,17 +100,22 @@ fn put(state: &mut State, to: Bytes, number: u32, address: u64, lenient: bool) -
             Some(known) if known.host == 0 && !lenient => Err(Status::InvalidValue),
             _ => word(|known| known.host),
         },
-        number::BUFFER_ID => word(|known| known.number),
+        number::BUFFER_ID | number::BLOCK_ID => word(|known| known.number),
         number::IS_MANAGED => truth(|known| known.managed),
         number::DEVICE_ORDINAL => to.out::<i32>().put(if known.is_some() { 0 } else { -2 }),
-        number::RANGE_START => word(|known| known.start),
-        number::RANGE_BYTES => word(|known| known.bytes),
+        // Each buffer is mapped alone.
+        number::RANGE_START | number::MAPPING_START => word(|known| known.start),
+        number::RANGE_BYTES | number::MAPPING_BYTES => word(|known| known.bytes),
         number::MAPPED => truth(|_| true),
-        number::SYNC_MEMOPS | number::IPC_CAPABLE | number::RDMA_CAPABLE => truth(|_| false),
+        number::SYNC_MEMOPS | number::IPC_CAPABLE | number::RDMA_CAPABLE | number::DECOMPRESSION => {
+            truth(|_| false)
+        }
         number::HANDLE_TYPES => word(|_| 0),
         // Access is both read and write.
         number::ACCESS_FLAGS => number32(|_| 3),
         number::POOL => word(|_| 0),
+        // No memory is nearer to some SMs than to others.
+        number::LOCALITY => to.out::<i32>().put(-1),
         number if number <= number::LAST => Err(Status::NotSupported),
         _ => Err(Status::InvalidValue),
     }

@@ -11,16 +11,18 @@ use crate::table::Handle;
 fn release(state: &mut State) -> Answer {
     let primary = &mut state.primary;
     primary.references = primary.references.checked_sub(1).ok_or(Status::InvalidContext)?;
-    if primary.references == 0 { end(state) } else { Ok(()) }
+    if primary.references == 0 { state.end_primary() } else { Ok(()) }
 }
 
-/// Destroys the primary context, whatever its reference count.
-fn end(state: &mut State) -> Answer {
-    state.primary.references = 0;
-    match state.primary.context.take() {
-        Some(context) => state.destroy_context(context),
-        None => Ok(()),
-    }
+/// The primary context, created if there is none. It is inactive until it is retained.
+pub fn context(state: &mut State, device: i32) -> Answer<Handle<Context>> {
+    check(device)?;
+    let context = match state.primary.context {
+        Some(context) => context,
+        None => state.create_context(state.primary.flags, true)?,
+    };
+    state.primary.context = Some(context);
+    Ok(context)
 }
 
 fn set_flags(flags: u32, device: i32) -> Answer {
@@ -46,14 +48,10 @@ api! {
     cuDevicePrimaryCtxRetain = "cuDevicePrimaryCtxRetain" 7000 (context: Out<Handle<Context>>, device: i32) {
         state::with(|state| {
             let place = context.place()?;
-            check(device)?;
-            let context = match state.primary.context {
-                Some(context) => context,
-                None => state.create_context(state.primary.flags, true)?,
-            };
-            state.primary.context = Some(context);
+            let primary = self::context(state, device)?;
+            state.alive()?;
             state.primary.references += 1;
-            place.put(context);
+            place.put(primary);
             Ok(())
         })
     }
@@ -78,7 +76,7 @@ api! {
     cuDevicePrimaryCtxReset_v2 = "cuDevicePrimaryCtxReset" 11000 (device: i32) {
         state::with(|state| {
             check(device)?;
-            end(state)
+            state.end_primary()
         })
     }
 
@@ -86,18 +84,18 @@ api! {
     cuDevicePrimaryCtxReset = "cuDevicePrimaryCtxReset" 7000 (device: i32) {
         state::with(|state| {
             check(device)?;
-            end(state)
+            state.end_primary()
         })
     }
 
-    /// Writes the primary context's flags, and whether it exists.
+    /// Writes the primary context's flags, and whether anybody retains it.
     cuDevicePrimaryCtxGetState = "cuDevicePrimaryCtxGetState" 7000 (
         device: i32, flags: Out<u32>, active: Out<i32>,
     ) {
         state::with(|state| {
             check(device)?;
             flags.put(state.primary.flags)?;
-            active.put(i32::from(state.primary.context.is_some()))
+            active.put(i32::from(state.primary.references > 0))
         })
     }
 

@@ -7,7 +7,7 @@ use strata_ptx::ir::Opaque;
 use crate::api::api;
 use crate::client::{In, Out, Text};
 use crate::log;
-use crate::objects::{Array, Module, SurfaceReference, Target, TextureReference};
+use crate::objects::{Array, MipmappedArray, Module, SurfaceReference, Target, TextureReference};
 use crate::resource::{self, rows, side};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
@@ -56,6 +56,7 @@ fn renew(state: &mut State, of: Handle<TextureReference>) -> Answer {
     let image = match (target, format) {
         (None, _) => None,
         (Some(Target::Array(array)), _) => state.arrays.get(array).ok().map(|array| array.image),
+        (Some(Target::Mipmapped(array)), _) => state.levels_of(array).ok().map(|(image, _)| image),
         (Some(Target::Pitched { address, format, sides, pitch }), _) => {
             Some(rows(address, format, sides, Some(pitch)))
         }
@@ -67,7 +68,11 @@ fn renew(state: &mut State, of: Handle<TextureReference>) -> Answer {
     };
     state.card()?.destroy_header(header);
     let Some(image) = image else { return Ok(()) };
-    let texture = resource::texture(&description, image)?;
+    let count = match target {
+        Some(Target::Mipmapped(array)) => state.levels_of(array)?.1,
+        _ => 1,
+    };
+    let texture = resource::texture(&description, (image, count))?;
     // The next settings may make the texture valid.
     let unbound =
         |why: &dyn std::fmt::Display| log::once(format!("a texture reference is bound to nothing: {why}"));
@@ -137,6 +142,32 @@ api! {
         })
     }
 
+    /// Binds a reference to an array with levels of detail, whose own format applies.
+    cuTexRefSetMipmappedArray = "cuTexRefSetMipmappedArray" 5000 (
+        of: Handle<TextureReference>, array: Handle<MipmappedArray>, flags: u32,
+    ) {
+        state::with_current(|state, _| {
+            if flags != 1 {
+                return Err(Status::InvalidValue);
+            }
+            let (image, _) = state.levels_of(array)?;
+            let reference = state.texture_references.get_mut(of)?;
+            reference.format = Some(image.format);
+            reference.target = Some(Target::Mipmapped(array));
+            renew(state, of)
+        })
+    }
+
+    /// Writes the array with levels of detail that a reference is bound to.
+    cuTexRefGetMipmappedArray = "cuTexRefGetMipmappedArray" 5000 (
+        to: Out<Handle<MipmappedArray>>, of: Handle<TextureReference>,
+    ) {
+        ask(of, to, |reference| match reference.target {
+            Some(Target::Mipmapped(array)) => Ok(array),
+            _ => Err(Status::InvalidValue),
+        })
+    }
+
     /// Binds a reference to linear memory. Writes the offset from the aligned address, which the client must
     /// add to its coordinates.
     cuTexRefSetAddress_v2 = "cuTexRefSetAddress" 3020 (
@@ -163,7 +194,7 @@ api! {
     }
 
     /// Binds a reference to rows of linear memory.
-    cuTexRefSetAddress2D_v3 = "cuTexRefSetAddress2D" 4010 (
+    cuTexRefSetAddress2D_v3 / cuTexRefSetAddress2D_v2 3020 = "cuTexRefSetAddress2D" 4010 (
         of: Handle<TextureReference>, shape: In<ArrayDescriptor>, address: u64, pitch: usize,
     ) {
         state::with_current(|state, _| {
@@ -213,7 +244,7 @@ api! {
         })
     }
 
-    /// Accepted without effect: textures have one level.
+    /// Sets the filter mode between levels of detail.
     cuTexRefSetMipmapFilterMode = "cuTexRefSetMipmapFilterMode" 5000 (
         of: Handle<TextureReference>, mode: u32,
     ) {
@@ -224,7 +255,7 @@ api! {
         })
     }
 
-    /// Accepted without effect: textures have one level.
+    /// Sets what is added to the level of detail of a fetch.
     cuTexRefSetMipmapLevelBias = "cuTexRefSetMipmapLevelBias" 5000 (of: Handle<TextureReference>, bias: f32) {
         change(of, |reference| {
             reference.description.levels[0] = bias;
@@ -232,7 +263,7 @@ api! {
         })
     }
 
-    /// Accepted without effect: textures have one level.
+    /// Sets the lowest and the highest level of detail that is read.
     cuTexRefSetMipmapLevelClamp = "cuTexRefSetMipmapLevelClamp" 5000 (
         of: Handle<TextureReference>, least: f32, most: f32,
     ) {
@@ -242,7 +273,7 @@ api! {
         })
     }
 
-    /// Accepted without effect: textures have one level.
+    /// Accepted without effect: fetches are isotropic.
     cuTexRefSetMaxAnisotropy = "cuTexRefSetMaxAnisotropy" 5000 (of: Handle<TextureReference>, most: u32) {
         change(of, |reference| {
             reference.description.anisotropy = most;

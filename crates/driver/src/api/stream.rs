@@ -3,10 +3,12 @@
 use crate::api::api;
 use crate::api::handles::{check_event, check_stream, is_default};
 use crate::client::{Bytes, HostFunction, Out, StreamCallback};
-use crate::objects::{Context, Event, Stream};
+use crate::graph::parts::Work;
+use crate::objects::{Attributes, Context, Event, Stream};
 use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
+use crate::work;
 
 /// The highest priority; the lowest is 0. Priorities have no effect.
 pub const HIGHEST_PRIORITY: i32 = -5;
@@ -20,14 +22,20 @@ fn create(stream: Out<Handle<Stream>>, flags: u32, priority: i32) -> Answer {
         // Clamp to the range of priorities.
         let priority = priority.clamp(HIGHEST_PRIORITY, 0);
         let number = state.number();
-        place.put(state.streams.insert(Stream { context, flags, priority, number }));
+        place.put(state.streams.insert(Stream {
+            context,
+            flags,
+            priority,
+            number,
+            attributes: Attributes::new(),
+        }));
         Ok(())
     })
 }
 
 /// Succeeds, since all work of a stream is done, or reports any kernel failure.
 fn done(stream: Handle<Stream>) -> Answer {
-    state::with_current(|state, _| check_stream(state, stream))
+    state::with_current(|state, _| state.must_not_capture(stream))
 }
 
 api! {
@@ -44,31 +52,47 @@ api! {
     }
 
     /// Destroys a stream. The default stream cannot be destroyed.
-    cuStreamDestroy_v2 = "cuStreamDestroy" 4000 (stream: Handle<Stream>) {
-        state::with_current(|state, _| state.streams.remove(stream).map(|_| ()))
+    cuStreamDestroy_v2 / cuStreamDestroy 2000 = "cuStreamDestroy" 4000 (stream: Handle<Stream>) {
+        let gone = state::with_current(|state, _| {
+            state.streams.get(stream)?;
+            let gone = state.forget_captured(stream)?;
+            state.streams.remove(stream)?;
+            Ok(gone)
+        })?;
+        gone.finish()
     }
 
     /// Succeeds: all work is done.
-    cuStreamQuery = "cuStreamQuery" 2000 (stream: Handle<Stream>) {
+    cuStreamQuery | cuStreamQuery_ptsz = "cuStreamQuery" 2000 (stream: Handle<Stream>) {
         done(stream)
     }
 
     /// Succeeds: all work is done.
-    cuStreamSynchronize = "cuStreamSynchronize" 2000 (stream: Handle<Stream>) {
+    cuStreamSynchronize | cuStreamSynchronize_ptsz = "cuStreamSynchronize" 2000 (stream: Handle<Stream>) {
         done(stream)
     }
 
-    /// Succeeds: a recorded event is already complete.
-    cuStreamWaitEvent = "cuStreamWaitEvent" 3020 (stream: Handle<Stream>, event: Handle<Event>, flags: u32) {
+    /// Succeeds: a recorded event is already complete. In a capture, what follows waits for what the event stands
+    /// for. With the flag, the wait is an operation of the stream.
+    cuStreamWaitEvent | cuStreamWaitEvent_ptsz = "cuStreamWaitEvent" 3020 (
+        stream: Handle<Stream>, event: Handle<Event>, flags: u32,
+    ) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
             check_event(state, event)?;
-            if flags > 1 { Err(Status::InvalidValue) } else { Ok(()) }
+            match flags {
+                0 => state.capture_wait(stream, event),
+                1 => match state.captured(stream)? {
+                    Some(capture) => state.capture(capture, stream, Work::Wait(event)).map(|_| ()),
+                    None => Ok(()),
+                },
+                _ => Err(Status::InvalidValue),
+            }
         })
     }
 
-    /// Calls the callback immediately.
-    cuStreamAddCallback = "cuStreamAddCallback" 5000 (
+    /// Calls the callback immediately. Callbacks cannot be captured.
+    cuStreamAddCallback | cuStreamAddCallback_ptsz = "cuStreamAddCallback" 5000 (
         stream: Handle<Stream>, callback: StreamCallback, data: Bytes, flags: u32,
     ) {
         done(stream)?;
@@ -78,14 +102,15 @@ api! {
         callback.call(stream.bits(), Status::Success, data)
     }
 
-    /// Calls the function immediately.
-    cuLaunchHostFunc = "cuLaunchHostFunc" 10000 (stream: Handle<Stream>, function: HostFunction, data: Bytes) {
-        done(stream)?;
-        function.call(data)
+    /// Calls the function immediately, unless the stream is captured.
+    cuLaunchHostFunc | cuLaunchHostFunc_ptsz = "cuLaunchHostFunc" 10000 (stream: Handle<Stream>, function: HostFunction, data: Bytes) {
+        work::submit(stream, |_, _| {
+            if function.is_null() { Err(Status::InvalidValue) } else { Ok(Work::Host(function, data.address())) }
+        })
     }
 
     /// Writes the priority that was asked for, clamped to the valid range.
-    cuStreamGetPriority = "cuStreamGetPriority" 5050 (stream: Handle<Stream>, priority: Out<i32>) {
+    cuStreamGetPriority | cuStreamGetPriority_ptsz = "cuStreamGetPriority" 5050 (stream: Handle<Stream>, priority: Out<i32>) {
         state::with_current(|state, _| {
             let place = priority.place()?;
             place.put(if is_default(stream) { 0 } else { state.streams.get(stream)?.priority });
@@ -94,7 +119,7 @@ api! {
     }
 
     /// Writes the flags that the stream was created with.
-    cuStreamGetFlags = "cuStreamGetFlags" 5050 (stream: Handle<Stream>, flags: Out<u32>) {
+    cuStreamGetFlags | cuStreamGetFlags_ptsz = "cuStreamGetFlags" 5050 (stream: Handle<Stream>, flags: Out<u32>) {
         state::with_current(|state, _| {
             let place = flags.place()?;
             place.put(if is_default(stream) { 0 } else { state.streams.get(stream)?.flags });
@@ -103,7 +128,7 @@ api! {
     }
 
     /// Writes the stream's unique number; 0 for the default stream.
-    cuStreamGetId = "cuStreamGetId" 12000 (stream: Handle<Stream>, number: Out<u64>) {
+    cuStreamGetId | cuStreamGetId_ptsz = "cuStreamGetId" 12000 (stream: Handle<Stream>, number: Out<u64>) {
         state::with_current(|state, _| {
             let place = number.place()?;
             place.put(if is_default(stream) { 0 } else { state.streams.get(stream)?.number });
@@ -112,7 +137,7 @@ api! {
     }
 
     /// Writes the stream's context; for the default stream, the current one.
-    cuStreamGetCtx = "cuStreamGetCtx" 9020 (stream: Handle<Stream>, context: Out<Handle<Context>>) {
+    cuStreamGetCtx | cuStreamGetCtx_ptsz = "cuStreamGetCtx" 9020 (stream: Handle<Stream>, context: Out<Handle<Context>>) {
         state::with_current(|state, current| {
             let place = context.place()?;
             place.put(if is_default(stream) { current } else { state.streams.get(stream)?.context });
@@ -121,7 +146,7 @@ api! {
     }
 
     /// Writes the stream's context. There are no green contexts.
-    cuStreamGetCtx_v2 = "cuStreamGetCtx" 12050 (
+    cuStreamGetCtx_v2 | cuStreamGetCtx_v2_ptsz = "cuStreamGetCtx" 12050 (
         stream: Handle<Stream>, context: Out<Handle<Context>>, green: Out<u64>,
     ) {
         state::with_current(|state, current| {
@@ -133,7 +158,7 @@ api! {
     }
 
     /// Writes the ordinal of the one device.
-    cuStreamGetDevice = "cuStreamGetDevice" 12080 (stream: Handle<Stream>, device: Out<i32>) {
+    cuStreamGetDevice | cuStreamGetDevice_ptsz = "cuStreamGetDevice" 12080 (stream: Handle<Stream>, device: Out<i32>) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
             device.put(0)
@@ -141,28 +166,16 @@ api! {
     }
 
     /// Accepted without effect: every stream may use managed memory.
-    cuStreamAttachMemAsync = "cuStreamAttachMemAsync" 6000 (
-        stream: Handle<Stream>, address: u64, _bytes: usize, _flags: u32,
+    cuStreamAttachMemAsync | cuStreamAttachMemAsync_ptsz = "cuStreamAttachMemAsync" 6000 (
+        stream: Handle<Stream>, address: u64, _bytes: usize, flags: u32,
     ) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
+            // To all streams, to the host, or to this stream.
+            if !matches!(flags, 1 | 2 | 4) {
+                return Err(Status::InvalidValue);
+            }
             state.on_device(address, 0).map(|_| ())
-        })
-    }
-
-    /// Writes that the stream is not being captured.
-    cuStreamIsCapturing = "cuStreamIsCapturing" 10000 (stream: Handle<Stream>, status: Out<u32>) {
-        state::with_current(|state, _| {
-            check_stream(state, stream)?;
-            status.put(0)
-        })
-    }
-
-    /// Fails: graphs are not supported.
-    cuStreamBeginCapture_v2 = "cuStreamBeginCapture" 10010 (stream: Handle<Stream>, _mode: u32) {
-        state::with_current(|state, _| {
-            check_stream(state, stream)?;
-            Err(Status::StreamCaptureUnsupported)
         })
     }
 }

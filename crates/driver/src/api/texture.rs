@@ -21,8 +21,12 @@ api! {
             if !view.is_null() {
                 return Err(Status::NotSupported);
             }
-            let image = resource::image(&resource, |array| Ok(state.arrays.get(array)?.image))?;
-            state.on_device(image.base, image.bytes())?;
+            let image = resource::levels(
+                &resource,
+                |array| Ok(state.arrays.get(array)?.image),
+                |array| state.levels_of(array),
+            )?;
+            state.on_device(image.0.base, image.0.bytes())?;
             let made = resource::texture(&texture, image)?;
             let handle = state.card()?.create_texture(made).map_err(|error| refused(&error))?;
             state.textures.insert(handle, TextureObject { context, resource, texture });

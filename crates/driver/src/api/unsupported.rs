@@ -1,92 +1,270 @@
 //! Functions of the driver API that are not supported. They are exported so that programs load, and fail when
 //! called.
 
+use crate::api::api;
+use crate::asked::{self, Asked};
 use crate::log;
-use crate::status::Status;
+use crate::status::{Answer, Status};
+
+/// Names a function on standard error, once, and refuses it.
+fn refuse(name: &str) -> Answer {
+    log::once(format!("{name} is not supported"));
+    asked::note(Asked::Unsupported, name);
+    Err(Status::NotSupported)
+}
 
 macro_rules! unsupported {
-    ($($name:ident)*) => {$(
-        /// Fails: the function is not supported.
-        #[allow(non_snake_case, reason = "the driver API's name")]
-        #[allow(unsafe_code, reason = "exported under its own name, which nothing else here has")]
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $name() -> Status {
-            log::once(concat!(stringify!($name), " is not supported").into());
-            Status::NotSupported
-        }
-    )*};
+    ($($name:ident $(| $thread:ident)? = $base:literal $since:literal;)*) => {
+        api! {$(
+            /// Fails: the function is not supported.
+            $name $(| $thread)? = $base $since () { refuse(stringify!($name)) }
+        )*}
+    };
 }
 
 unsupported! {
-    cuArrayGetMemoryRequirements cuArrayGetPlane cuArrayGetSparseProperties cuCheckpointOperationComplete
-    cuCheckpointProcessCheckpoint cuCheckpointProcessGetRestoreThreadId cuCheckpointProcessGetState
-    cuCheckpointProcessLock cuCheckpointProcessRestore cuCheckpointProcessUnlock
-    cuCoredumpDeregisterCompleteCallback cuCoredumpDeregisterStartCallback cuCoredumpGetAttribute
-    cuCoredumpGetAttributeGlobal cuCoredumpRegisterCompleteCallback cuCoredumpRegisterStartCallback
-    cuCoredumpSetAttribute cuCoredumpSetAttributeGlobal cuCtxFromGreenCtx
-    cuCtxGetDevResource cuCtxGetExecAffinity cuCtxRecordEvent cuCtxWaitEvent cuDestroyExternalMemory
-    cuDestroyExternalSemaphore cuDevResourceGenerateDesc cuDevSmResourceSplit cuDevSmResourceSplitByCount
-    cuDeviceGetCliqueCount cuDeviceGetCliqueInfo cuDeviceGetDevResource cuDeviceGetExecAffinitySupport
-    cuDeviceGetFabricClusterUuid cuDeviceGetGraphMemAttribute cuDeviceGetHostAtomicCapabilities
-    cuDeviceGetLuid cuDeviceGetNvSciSyncAttributes cuDeviceGetP2PAtomicCapabilities cuDeviceGetProperties
-    cuDeviceGraphMemTrim cuDeviceRegisterAsyncNotification cuDeviceSetGraphMemAttribute
-    cuDeviceUnregisterAsyncNotification cuExternalMemoryGetMappedBuffer
-    cuExternalMemoryGetMappedMipmappedArray cuFabricCpyBatchAsync cuFlushGPUDirectRDMAWrites
-    cuGraphAddBatchMemOpNode cuGraphAddChildGraphNode cuGraphAddDependencies_v2 cuGraphAddEmptyNode
-    cuGraphAddEventRecordNode cuGraphAddEventWaitNode cuGraphAddExternalSemaphoresSignalNode
-    cuGraphAddExternalSemaphoresWaitNode cuGraphAddHostNode cuGraphAddKernelNode_v2 cuGraphAddMemAllocNode
-    cuGraphAddMemFreeNode cuGraphAddMemcpyNode cuGraphAddMemsetNode cuGraphAddNode_v2 cuGraphAddNode_v3
-    cuGraphBatchMemOpNodeGetParams cuGraphBatchMemOpNodeSetParams cuGraphChildGraphNodeGetGraph cuGraphClone
-    cuGraphConditionalHandleCreate cuGraphCreate cuGraphDebugDotPrint cuGraphDestroy cuGraphDestroyNode
-    cuGraphEventRecordNodeGetEvent cuGraphEventRecordNodeSetEvent cuGraphEventWaitNodeGetEvent
-    cuGraphEventWaitNodeSetEvent cuGraphExecBatchMemOpNodeSetParams cuGraphExecChildGraphNodeSetParams
-    cuGraphExecDestroy cuGraphExecEventRecordNodeSetEvent cuGraphExecEventWaitNodeSetEvent
-    cuGraphExecExternalSemaphoresSignalNodeSetParams cuGraphExecExternalSemaphoresWaitNodeSetParams
-    cuGraphExecGetFlags cuGraphExecGetId cuGraphExecHostNodeSetParams cuGraphExecKernelNodeSetParams_v2
-    cuGraphExecMemcpyNodeSetParams cuGraphExecMemsetNodeSetParams cuGraphExecNodeSetParams
-    cuGraphExecUpdate_v2 cuGraphExternalSemaphoresSignalNodeGetParams
-    cuGraphExternalSemaphoresSignalNodeSetParams cuGraphExternalSemaphoresWaitNodeGetParams
-    cuGraphExternalSemaphoresWaitNodeSetParams cuGraphGetEdges_v2 cuGraphGetId cuGraphGetNodes
-    cuGraphGetRootNodes cuGraphHostNodeGetParams cuGraphHostNodeSetParams cuGraphInstantiateWithFlags
-    cuGraphInstantiateWithParams cuGraphKernelNodeCopyAttributes cuGraphKernelNodeGetAttribute
-    cuGraphKernelNodeGetParams_v2 cuGraphKernelNodeSetAttribute cuGraphKernelNodeSetParams_v2 cuGraphLaunch
-    cuGraphMemAllocNodeGetParams cuGraphMemFreeNodeGetParams cuGraphMemcpyNodeGetParams
-    cuGraphMemcpyNodeSetParams cuGraphMemsetNodeGetParams cuGraphMemsetNodeSetParams cuGraphNodeFindInClone
-    cuGraphNodeGetContainingGraph cuGraphNodeGetDependencies_v2 cuGraphNodeGetDependentNodes_v2
-    cuGraphNodeGetEnabled cuGraphNodeGetLocalId cuGraphNodeGetParams cuGraphNodeGetToolsId cuGraphNodeGetType
-    cuGraphNodeSetEnabled cuGraphNodeSetParams cuGraphNodeSetParams_v2 cuGraphReleaseUserObject
-    cuGraphRemoveDependencies_v2 cuGraphRetainUserObject cuGraphUpload cuGraphicsMapResources
-    cuGraphicsResourceGetMappedMipmappedArray cuGraphicsResourceGetMappedPointer_v2
-    cuGraphicsResourceSetMapFlags_v2 cuGraphicsSubResourceGetMappedArray cuGraphicsUnmapResources
-    cuGraphicsUnregisterResource cuGreenCtxCreate cuGreenCtxDestroy cuGreenCtxGetDevResource cuGreenCtxGetId
-    cuGreenCtxRecordEvent cuGreenCtxStreamCreate cuGreenCtxWaitEvent cuImportExternalMemory
-    cuImportExternalSemaphore cuIpcCloseMemHandle cuIpcGetEventHandle cuIpcGetMemHandle cuIpcOpenEventHandle
-    cuIpcOpenMemHandle_v2 cuLaunchCooperativeKernelMultiDevice
-    cuLaunchHostFunc_v2 cuLibraryGetUnifiedFunction cuLogicalEndpointAddDevice
-    cuLogicalEndpointBindAddr cuLogicalEndpointBindMem cuLogicalEndpointCreate cuLogicalEndpointDestroy
-    cuLogicalEndpointExport cuLogicalEndpointGetLimits cuLogicalEndpointIdRelease cuLogicalEndpointIdReserve
-    cuLogicalEndpointImport cuLogicalEndpointQuery cuLogicalEndpointUnbind cuLogsCurrent cuLogsDumpToFile
-    cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback cuMemAddressFree cuMemAddressReserve
-    cuMemBatchDecompressAsync cuMemCreate cuMemDiscardAndPrefetchBatchAsync cuMemDiscardBatchAsync
-    cuMemExportToShareableHandle cuMemGetAccess cuMemGetAllocationGranularity
-    cuMemGetAllocationPropertiesFromHandle cuMemGetDefaultMemPool cuMemGetHandleForAddressRange
-    cuMemGetLocationInfo cuMemGetMemPool cuMemImportFromShareableHandle cuMemMap cuMemMapArrayAsync
-    cuMemPoolExportPointer cuMemPoolExportToShareableHandle cuMemPoolGetAccess
-    cuMemPoolImportFromShareableHandle cuMemPoolImportPointer cuMemPoolSetAccess cuMemPrefetchBatchAsync
-    cuMemRangeGetAttribute cuMemRangeGetAttributes cuMemRelease cuMemRetainAllocationHandle cuMemSetAccess
-    cuMemSetMemPool cuMemUnmap cuMemcpy3DBatchAsync_v2 cuMemcpy3DPeer cuMemcpy3DPeerAsync
-    cuMemcpy3DWithAttributesAsync cuMemcpyBatchAsync_v2 cuMemcpyWithAttributesAsync cuMipmappedArrayCreate
-    cuMipmappedArrayDestroy cuMipmappedArrayGetLevel cuMipmappedArrayGetMemoryRequirements
-    cuMipmappedArrayGetSparseProperties cuMulticastAddDevice cuMulticastBindAddr cuMulticastBindAddr_v2
-    cuMulticastBindMem cuMulticastBindMem_v2 cuMulticastCreate cuMulticastGetGranularity cuMulticastUnbind
-    cuOccupancyAvailableDynamicSMemPerBlock
-    cuParamSetTexRef cuProfilerInitialize cuSignalExternalSemaphoresAsync cuStreamBatchMemOp_v2 cuStreamBeginCaptureToCig
-    cuStreamBeginCaptureToGraph cuStreamBeginRecaptureToGraph cuStreamCopyAttributes cuStreamEndCapture
-    cuStreamEndCaptureToCig cuStreamGetAttribute cuStreamGetCaptureInfo_v3 cuStreamGetDevResource
-    cuStreamGetGreenCtx cuStreamSetAttribute cuStreamUpdateCaptureDependencies_v2 cuStreamWaitValue32_v2
-    cuStreamWaitValue64_v2 cuStreamWriteValue32_v2 cuStreamWriteValue64_v2 cuTensorMapEncodeIm2col
-    cuTensorMapEncodeIm2colWide
-    cuTensorMapSetAllocationClass cuTexRefCreate cuTexRefDestroy cuTexRefGetMipmappedArray
-    cuTexRefSetMipmappedArray cuThreadExchangeStreamCaptureMode cuUserObjectCreate cuUserObjectRelease
-    cuUserObjectRetain cuWaitExternalSemaphoresAsync
+    cuArray3DCreate = "cuArray3DCreate" 2000;
+    cuArray3DGetDescriptor = "cuArray3DGetDescriptor" 2000;
+    cuArrayCreate = "cuArrayCreate" 2000;
+    cuArrayGetDescriptor = "cuArrayGetDescriptor" 2000;
+    cuArrayGetMemoryRequirements = "cuArrayGetMemoryRequirements" 11060;
+    cuArrayGetPlane = "cuArrayGetPlane" 11020;
+    cuArrayGetSparseProperties = "cuArrayGetSparseProperties" 11010;
+    cuCheckpointOperationComplete = "cuCheckpointOperationComplete" 13040;
+    cuCheckpointProcessCheckpoint = "cuCheckpointProcessCheckpoint" 12080;
+    cuCheckpointProcessGetRestoreThreadId = "cuCheckpointProcessGetRestoreThreadId" 12080;
+    cuCheckpointProcessGetState = "cuCheckpointProcessGetState" 12080;
+    cuCheckpointProcessLock = "cuCheckpointProcessLock" 12080;
+    cuCheckpointProcessRestore = "cuCheckpointProcessRestore" 12080;
+    cuCheckpointProcessUnlock = "cuCheckpointProcessUnlock" 12080;
+    cuCoredumpDeregisterCompleteCallback = "cuCoredumpDeregisterCompleteCallback" 13020;
+    cuCoredumpDeregisterStartCallback = "cuCoredumpDeregisterStartCallback" 13020;
+    cuCoredumpGetAttribute = "cuCoredumpGetAttribute" 12010;
+    cuCoredumpGetAttributeGlobal = "cuCoredumpGetAttributeGlobal" 12010;
+    cuCoredumpRegisterCompleteCallback = "cuCoredumpRegisterCompleteCallback" 13020;
+    cuCoredumpRegisterStartCallback = "cuCoredumpRegisterStartCallback" 13020;
+    cuCoredumpSetAttribute = "cuCoredumpSetAttribute" 12010;
+    cuCoredumpSetAttributeGlobal = "cuCoredumpSetAttributeGlobal" 12010;
+    cuCtxFromGreenCtx = "cuCtxFromGreenCtx" 12040;
+    cuCtxGetDevResource = "cuCtxGetDevResource" 12040;
+    cuCtxGetExecAffinity = "cuCtxGetExecAffinity" 11040;
+    cuCtxRecordEvent = "cuCtxRecordEvent" 12050;
+    cuCtxWaitEvent = "cuCtxWaitEvent" 12050;
+    cuDestroyExternalMemory = "cuDestroyExternalMemory" 10000;
+    cuDestroyExternalSemaphore = "cuDestroyExternalSemaphore" 10000;
+    cuDevResourceGenerateDesc = "cuDevResourceGenerateDesc" 12040;
+    cuDevSmResourceSplit = "cuDevSmResourceSplit" 13010;
+    cuDevSmResourceSplitByCount = "cuDevSmResourceSplitByCount" 12040;
+    cuDeviceGetCliqueCount = "cuDeviceGetCliqueCount" 13040;
+    cuDeviceGetCliqueInfo = "cuDeviceGetCliqueInfo" 13040;
+    cuDeviceGetDevResource = "cuDeviceGetDevResource" 12040;
+    cuDeviceGetExecAffinitySupport = "cuDeviceGetExecAffinitySupport" 11040;
+    cuDeviceGetFabricClusterUuid = "cuDeviceGetFabricClusterUuid" 13040;
+    cuDeviceGetHostAtomicCapabilities = "cuDeviceGetHostAtomicCapabilities" 13000;
+    cuDeviceGetLuid = "cuDeviceGetLuid" 10000;
+    cuDeviceGetNvSciSyncAttributes = "cuDeviceGetNvSciSyncAttributes" 10020;
+    cuDeviceGetP2PAtomicCapabilities = "cuDeviceGetP2PAtomicCapabilities" 13000;
+    cuDeviceGetProperties = "cuDeviceGetProperties" 2000;
+    cuDeviceRegisterAsyncNotification = "cuDeviceRegisterAsyncNotification" 12040;
+    cuDeviceTotalMem = "cuDeviceTotalMem" 2000;
+    cuDeviceUnregisterAsyncNotification = "cuDeviceUnregisterAsyncNotification" 12040;
+    cuEGLStreamConsumerAcquireFrame = "cuEGLStreamConsumerAcquireFrame" 7000;
+    cuEGLStreamConsumerConnect = "cuEGLStreamConsumerConnect" 7000;
+    cuEGLStreamConsumerConnectWithFlags = "cuEGLStreamConsumerConnectWithFlags" 8000;
+    cuEGLStreamConsumerDisconnect = "cuEGLStreamConsumerDisconnect" 7000;
+    cuEGLStreamConsumerReleaseFrame = "cuEGLStreamConsumerReleaseFrame" 7000;
+    cuEGLStreamProducerConnect = "cuEGLStreamProducerConnect" 7000;
+    cuEGLStreamProducerDisconnect = "cuEGLStreamProducerDisconnect" 7000;
+    cuEGLStreamProducerPresentFrame = "cuEGLStreamProducerPresentFrame" 7000;
+    cuEGLStreamProducerReturnFrame = "cuEGLStreamProducerReturnFrame" 7000;
+    cuEventCreateFromEGLSync = "cuEventCreateFromEGLSync" 9000;
+    cuExternalMemoryGetMappedBuffer = "cuExternalMemoryGetMappedBuffer" 10000;
+    cuExternalMemoryGetMappedMipmappedArray = "cuExternalMemoryGetMappedMipmappedArray" 10000;
+    cuFabricCpyBatchAsync | cuFabricCpyBatchAsync_ptsz = "cuFabricCpyBatchAsync" 13050;
+    cuFlushGPUDirectRDMAWrites = "cuFlushGPUDirectRDMAWrites" 11030;
+    cuGLCtxCreate = "cuGLCtxCreate" 2000;
+    cuGLCtxCreate_v2 = "cuGLCtxCreate" 3020;
+    cuGLGetDevices = "cuGLGetDevices" 4010;
+    cuGLGetDevices_v2 = "cuGLGetDevices" 6050;
+    cuGLInit = "cuGLInit" 2000;
+    cuGLMapBufferObject = "cuGLMapBufferObject" 2000;
+    cuGLMapBufferObjectAsync = "cuGLMapBufferObjectAsync" 2030;
+    cuGLMapBufferObjectAsync_v2 | cuGLMapBufferObjectAsync_v2_ptsz = "cuGLMapBufferObjectAsync" 3020;
+    cuGLMapBufferObject_v2 | cuGLMapBufferObject_v2_ptds = "cuGLMapBufferObject" 3020;
+    cuGLRegisterBufferObject = "cuGLRegisterBufferObject" 2000;
+    cuGLSetBufferObjectMapFlags = "cuGLSetBufferObjectMapFlags" 2030;
+    cuGLUnmapBufferObject = "cuGLUnmapBufferObject" 2000;
+    cuGLUnmapBufferObjectAsync = "cuGLUnmapBufferObjectAsync" 2030;
+    cuGLUnregisterBufferObject = "cuGLUnregisterBufferObject" 2000;
+    cuGraphAddBatchMemOpNode = "cuGraphAddBatchMemOpNode" 11070;
+    cuGraphAddExternalSemaphoresSignalNode = "cuGraphAddExternalSemaphoresSignalNode" 11020;
+    cuGraphAddExternalSemaphoresWaitNode = "cuGraphAddExternalSemaphoresWaitNode" 11020;
+    cuGraphBatchMemOpNodeGetParams = "cuGraphBatchMemOpNodeGetParams" 11070;
+    cuGraphBatchMemOpNodeSetParams = "cuGraphBatchMemOpNodeSetParams" 11070;
+    cuGraphConditionalHandleCreate = "cuGraphConditionalHandleCreate" 12030;
+    cuGraphExecBatchMemOpNodeSetParams = "cuGraphExecBatchMemOpNodeSetParams" 11070;
+    cuGraphExecExternalSemaphoresSignalNodeSetParams = "cuGraphExecExternalSemaphoresSignalNodeSetParams" 11020;
+    cuGraphExecExternalSemaphoresWaitNodeSetParams = "cuGraphExecExternalSemaphoresWaitNodeSetParams" 11020;
+    cuGraphExternalSemaphoresSignalNodeGetParams = "cuGraphExternalSemaphoresSignalNodeGetParams" 11020;
+    cuGraphExternalSemaphoresSignalNodeSetParams = "cuGraphExternalSemaphoresSignalNodeSetParams" 11020;
+    cuGraphExternalSemaphoresWaitNodeGetParams = "cuGraphExternalSemaphoresWaitNodeGetParams" 11020;
+    cuGraphExternalSemaphoresWaitNodeSetParams = "cuGraphExternalSemaphoresWaitNodeSetParams" 11020;
+    cuGraphicsEGLRegisterImage = "cuGraphicsEGLRegisterImage" 7000;
+    cuGraphicsGLRegisterBuffer = "cuGraphicsGLRegisterBuffer" 3000;
+    cuGraphicsGLRegisterImage = "cuGraphicsGLRegisterImage" 3000;
+    cuGraphicsMapResources | cuGraphicsMapResources_ptsz = "cuGraphicsMapResources" 3000;
+    cuGraphicsResourceGetMappedEglFrame = "cuGraphicsResourceGetMappedEglFrame" 7000;
+    cuGraphicsResourceGetMappedMipmappedArray = "cuGraphicsResourceGetMappedMipmappedArray" 5000;
+    cuGraphicsResourceGetMappedPointer = "cuGraphicsResourceGetMappedPointer" 3000;
+    cuGraphicsResourceGetMappedPointer_v2 = "cuGraphicsResourceGetMappedPointer" 3020;
+    cuGraphicsResourceSetMapFlags = "cuGraphicsResourceSetMapFlags" 3000;
+    cuGraphicsResourceSetMapFlags_v2 = "cuGraphicsResourceSetMapFlags" 6050;
+    cuGraphicsSubResourceGetMappedArray = "cuGraphicsSubResourceGetMappedArray" 3000;
+    cuGraphicsUnmapResources | cuGraphicsUnmapResources_ptsz = "cuGraphicsUnmapResources" 3000;
+    cuGraphicsUnregisterResource = "cuGraphicsUnregisterResource" 3000;
+    cuGraphicsVDPAURegisterOutputSurface = "cuGraphicsVDPAURegisterOutputSurface" 3010;
+    cuGraphicsVDPAURegisterVideoSurface = "cuGraphicsVDPAURegisterVideoSurface" 3010;
+    cuGreenCtxCreate = "cuGreenCtxCreate" 12040;
+    cuGreenCtxDestroy = "cuGreenCtxDestroy" 12040;
+    cuGreenCtxGetDevResource = "cuGreenCtxGetDevResource" 12040;
+    cuGreenCtxGetId = "cuGreenCtxGetId" 12090;
+    cuGreenCtxRecordEvent = "cuGreenCtxRecordEvent" 12040;
+    cuGreenCtxStreamCreate = "cuGreenCtxStreamCreate" 12050;
+    cuGreenCtxWaitEvent = "cuGreenCtxWaitEvent" 12040;
+    cuImportExternalMemory = "cuImportExternalMemory" 10000;
+    cuImportExternalSemaphore = "cuImportExternalSemaphore" 10000;
+    cuIpcCloseMemHandle = "cuIpcCloseMemHandle" 4010;
+    cuIpcGetEventHandle = "cuIpcGetEventHandle" 4010;
+    cuIpcGetMemHandle = "cuIpcGetMemHandle" 4010;
+    cuIpcOpenEventHandle = "cuIpcOpenEventHandle" 4010;
+    cuIpcOpenMemHandle = "cuIpcOpenMemHandle" 4010;
+    cuIpcOpenMemHandle_v2 = "cuIpcOpenMemHandle" 11000;
+    cuLaunchCooperativeKernelMultiDevice = "cuLaunchCooperativeKernelMultiDevice" 9000;
+    cuLaunchHostFunc_v2 | cuLaunchHostFunc_v2_ptsz = "cuLaunchHostFunc" 13010;
+    cuLibraryGetUnifiedFunction = "cuLibraryGetUnifiedFunction" 12000;
+    cuLogicalEndpointAddDevice = "cuLogicalEndpointAddDevice" 13030;
+    cuLogicalEndpointBindAddr = "cuLogicalEndpointBindAddr" 13030;
+    cuLogicalEndpointBindMem = "cuLogicalEndpointBindMem" 13030;
+    cuLogicalEndpointCreate = "cuLogicalEndpointCreate" 13030;
+    cuLogicalEndpointDestroy = "cuLogicalEndpointDestroy" 13030;
+    cuLogicalEndpointExport = "cuLogicalEndpointExport" 13030;
+    cuLogicalEndpointGetLimits = "cuLogicalEndpointGetLimits" 13030;
+    cuLogicalEndpointIdRelease = "cuLogicalEndpointIdRelease" 13030;
+    cuLogicalEndpointIdReserve = "cuLogicalEndpointIdReserve" 13030;
+    cuLogicalEndpointImport = "cuLogicalEndpointImport" 13030;
+    cuLogicalEndpointQuery = "cuLogicalEndpointQuery" 13030;
+    cuLogicalEndpointUnbind = "cuLogicalEndpointUnbind" 13030;
+    cuLogsCurrent = "cuLogsCurrent" 12090;
+    cuLogsDumpToFile = "cuLogsDumpToFile" 12090;
+    cuLogsDumpToMemory = "cuLogsDumpToMemory" 12090;
+    cuLogsRegisterCallback = "cuLogsRegisterCallback" 12090;
+    cuLogsUnregisterCallback = "cuLogsUnregisterCallback" 12090;
+    cuMemAddressFree = "cuMemAddressFree" 10020;
+    cuMemAddressReserve = "cuMemAddressReserve" 10020;
+    cuMemAlloc = "cuMemAlloc" 2000;
+    cuMemAllocHost = "cuMemAllocHost" 2000;
+    cuMemAllocPitch = "cuMemAllocPitch" 2000;
+    cuMemBatchDecompressAsync | cuMemBatchDecompressAsync_ptsz = "cuMemBatchDecompressAsync" 12060;
+    cuMemCreate = "cuMemCreate" 10020;
+    cuMemDiscardAndPrefetchBatchAsync | cuMemDiscardAndPrefetchBatchAsync_ptsz = "cuMemDiscardAndPrefetchBatchAsync" 13000;
+    cuMemDiscardBatchAsync | cuMemDiscardBatchAsync_ptsz = "cuMemDiscardBatchAsync" 13000;
+    cuMemExportToShareableHandle = "cuMemExportToShareableHandle" 10020;
+    cuMemFree = "cuMemFree" 2000;
+    cuMemGetAccess = "cuMemGetAccess" 10020;
+    cuMemGetAddressRange = "cuMemGetAddressRange" 2000;
+    cuMemGetAllocationGranularity = "cuMemGetAllocationGranularity" 10020;
+    cuMemGetAllocationPropertiesFromHandle = "cuMemGetAllocationPropertiesFromHandle" 10020;
+    cuMemGetHandleForAddressRange = "cuMemGetHandleForAddressRange" 11070;
+    cuMemGetInfo = "cuMemGetInfo" 2000;
+    cuMemGetLocationInfo = "cuMemGetLocationInfo" 13040;
+    cuMemHostGetDevicePointer = "cuMemHostGetDevicePointer" 2020;
+    cuMemImportFromShareableHandle = "cuMemImportFromShareableHandle" 10020;
+    cuMemMap = "cuMemMap" 10020;
+    cuMemMapArrayAsync | cuMemMapArrayAsync_ptsz = "cuMemMapArrayAsync" 11010;
+    cuMemPoolExportPointer = "cuMemPoolExportPointer" 11020;
+    cuMemPoolExportToShareableHandle = "cuMemPoolExportToShareableHandle" 11020;
+    cuMemPoolImportFromShareableHandle = "cuMemPoolImportFromShareableHandle" 11020;
+    cuMemPoolImportPointer = "cuMemPoolImportPointer" 11020;
+    cuMemPrefetchBatchAsync | cuMemPrefetchBatchAsync_ptsz = "cuMemPrefetchBatchAsync" 13000;
+    cuMemRangeGetAttribute = "cuMemRangeGetAttribute" 8000;
+    cuMemRangeGetAttributes = "cuMemRangeGetAttributes" 8000;
+    cuMemRelease = "cuMemRelease" 10020;
+    cuMemRetainAllocationHandle = "cuMemRetainAllocationHandle" 11000;
+    cuMemSetAccess = "cuMemSetAccess" 10020;
+    cuMemUnmap = "cuMemUnmap" 10020;
+    cuMemcpy2D = "cuMemcpy2D" 2000;
+    cuMemcpy2DAsync = "cuMemcpy2DAsync" 2000;
+    cuMemcpy2DUnaligned = "cuMemcpy2DUnaligned" 2000;
+    cuMemcpy3D = "cuMemcpy3D" 2000;
+    cuMemcpy3DAsync = "cuMemcpy3DAsync" 2000;
+    cuMemcpy3DBatchAsync | cuMemcpy3DBatchAsync_ptsz = "cuMemcpy3DBatchAsync" 12080;
+    cuMemcpy3DBatchAsync_v2 | cuMemcpy3DBatchAsync_v2_ptsz = "cuMemcpy3DBatchAsync" 13000;
+    cuMemcpy3DPeer | cuMemcpy3DPeer_ptds = "cuMemcpy3DPeer" 4000;
+    cuMemcpy3DPeerAsync | cuMemcpy3DPeerAsync_ptsz = "cuMemcpy3DPeerAsync" 4000;
+    cuMemcpy3DWithAttributesAsync | cuMemcpy3DWithAttributesAsync_ptsz = "cuMemcpy3DWithAttributesAsync" 13020;
+    cuMemcpyAtoA = "cuMemcpyAtoA" 2000;
+    cuMemcpyAtoD = "cuMemcpyAtoD" 2000;
+    cuMemcpyAtoH = "cuMemcpyAtoH" 2000;
+    cuMemcpyAtoHAsync = "cuMemcpyAtoHAsync" 2000;
+    cuMemcpyBatchAsync | cuMemcpyBatchAsync_ptsz = "cuMemcpyBatchAsync" 12080;
+    cuMemcpyBatchAsync_v2 | cuMemcpyBatchAsync_v2_ptsz = "cuMemcpyBatchAsync" 13000;
+    cuMemcpyDtoA = "cuMemcpyDtoA" 2000;
+    cuMemcpyDtoD = "cuMemcpyDtoD" 2000;
+    cuMemcpyDtoDAsync = "cuMemcpyDtoDAsync" 3000;
+    cuMemcpyDtoH = "cuMemcpyDtoH" 2000;
+    cuMemcpyDtoHAsync = "cuMemcpyDtoHAsync" 2000;
+    cuMemcpyHtoA = "cuMemcpyHtoA" 2000;
+    cuMemcpyHtoAAsync = "cuMemcpyHtoAAsync" 2000;
+    cuMemcpyHtoD = "cuMemcpyHtoD" 2000;
+    cuMemcpyHtoDAsync = "cuMemcpyHtoDAsync" 2000;
+    cuMemcpyWithAttributesAsync | cuMemcpyWithAttributesAsync_ptsz = "cuMemcpyWithAttributesAsync" 13020;
+    cuMemsetD16 = "cuMemsetD16" 2000;
+    cuMemsetD2D16 = "cuMemsetD2D16" 2000;
+    cuMemsetD2D32 = "cuMemsetD2D32" 2000;
+    cuMemsetD2D8 = "cuMemsetD2D8" 2000;
+    cuMemsetD32 = "cuMemsetD32" 2000;
+    cuMemsetD8 = "cuMemsetD8" 2000;
+    cuMipmappedArrayGetMemoryRequirements = "cuMipmappedArrayGetMemoryRequirements" 11060;
+    cuMipmappedArrayGetSparseProperties = "cuMipmappedArrayGetSparseProperties" 11010;
+    cuModuleGetGlobal = "cuModuleGetGlobal" 2000;
+    cuMulticastAddDevice = "cuMulticastAddDevice" 12010;
+    cuMulticastBindAddr = "cuMulticastBindAddr" 12010;
+    cuMulticastBindAddr_v2 = "cuMulticastBindAddr" 13010;
+    cuMulticastBindMem = "cuMulticastBindMem" 12010;
+    cuMulticastBindMem_v2 = "cuMulticastBindMem" 13010;
+    cuMulticastCreate = "cuMulticastCreate" 12010;
+    cuMulticastGetGranularity = "cuMulticastGetGranularity" 12010;
+    cuMulticastUnbind = "cuMulticastUnbind" 12010;
+    cuOccupancyAvailableDynamicSMemPerBlock = "cuOccupancyAvailableDynamicSMemPerBlock" 10020;
+    cuParamSetTexRef = "cuParamSetTexRef" 2000;
+    cuProfilerInitialize = "cuProfilerInitialize" 4000;
+    cuSignalExternalSemaphoresAsync | cuSignalExternalSemaphoresAsync_ptsz = "cuSignalExternalSemaphoresAsync" 10000;
+    cuStreamBatchMemOp | cuStreamBatchMemOp_ptsz = "cuStreamBatchMemOp" 8000;
+    cuStreamBatchMemOp_v2 | cuStreamBatchMemOp_v2_ptsz = "cuStreamBatchMemOp" 11070;
+    cuStreamBeginCaptureToCig | cuStreamBeginCaptureToCig_ptsz = "cuStreamBeginCaptureToCig" 13010;
+    cuStreamBeginRecaptureToGraph | cuStreamBeginRecaptureToGraph_ptsz = "cuStreamBeginRecaptureToGraph" 13030;
+    cuStreamEndCaptureToCig | cuStreamEndCaptureToCig_ptsz = "cuStreamEndCaptureToCig" 13010;
+    cuStreamGetDevResource | cuStreamGetDevResource_ptsz = "cuStreamGetDevResource" 13010;
+    cuStreamGetGreenCtx = "cuStreamGetGreenCtx" 12040;
+    cuStreamWaitValue32 | cuStreamWaitValue32_ptsz = "cuStreamWaitValue32" 8000;
+    cuStreamWaitValue32_v2 | cuStreamWaitValue32_v2_ptsz = "cuStreamWaitValue32" 11070;
+    cuStreamWaitValue64 | cuStreamWaitValue64_ptsz = "cuStreamWaitValue64" 9000;
+    cuStreamWaitValue64_v2 | cuStreamWaitValue64_v2_ptsz = "cuStreamWaitValue64" 11070;
+    cuStreamWriteValue32 | cuStreamWriteValue32_ptsz = "cuStreamWriteValue32" 8000;
+    cuStreamWriteValue32_v2 | cuStreamWriteValue32_v2_ptsz = "cuStreamWriteValue32" 11070;
+    cuStreamWriteValue64 | cuStreamWriteValue64_ptsz = "cuStreamWriteValue64" 9000;
+    cuStreamWriteValue64_v2 | cuStreamWriteValue64_v2_ptsz = "cuStreamWriteValue64" 11070;
+    cuTensorMapEncodeIm2col = "cuTensorMapEncodeIm2col" 12000;
+    cuTensorMapEncodeIm2colWide = "cuTensorMapEncodeIm2colWide" 12080;
+    cuTensorMapSetAllocationClass = "cuTensorMapSetAllocationClass" 13050;
+    cuTexRefCreate = "cuTexRefCreate" 2000;
+    cuTexRefDestroy = "cuTexRefDestroy" 2000;
+    cuTexRefGetAddress = "cuTexRefGetAddress" 2000;
+    cuTexRefSetAddress = "cuTexRefSetAddress" 2000;
+    cuTexRefSetAddress2D = "cuTexRefSetAddress2D" 2020;
+    cuVDPAUCtxCreate = "cuVDPAUCtxCreate" 3010;
+    cuVDPAUCtxCreate_v2 = "cuVDPAUCtxCreate" 3020;
+    cuVDPAUGetDevice = "cuVDPAUGetDevice" 3010;
+    cuWGLGetDevice = "cuWGLGetDevice" 2020;
+    cuWaitExternalSemaphoresAsync | cuWaitExternalSemaphoresAsync_ptsz = "cuWaitExternalSemaphoresAsync" 10000;
 }

@@ -42,6 +42,23 @@ pub struct ArrayShape {
     pub depth: u32,
 }
 
+impl ArrayShape {
+    /// Its texels, in no place yet. Arrays with two or more axes are stored in blocks, those with one row by row.
+    fn image(&self) -> Image {
+        let ArrayShape { format, geometry, width, height, depth } = *self;
+        let mut image = Image { base: 0, format, geometry, width, height, depth, layout: Layout::Blocks };
+        if geometry.axes() == 1 {
+            image.layout = Layout::Rows { pitch: image.row_bytes().next_multiple_of(ARRAY_ALIGN) };
+        }
+        image
+    }
+
+    /// Most levels of detail of such an array.
+    pub fn most_levels(&self) -> u32 {
+        self.image().most_levels().max(1)
+    }
+}
+
 impl<B: Backend> Card<B> {
     /// Creates a texture and returns its handle.
     ///
@@ -100,7 +117,7 @@ impl<B: Backend> Card<B> {
 
     fn check_texture(&self, texture: &Texture) -> Result<(), BadTexture> {
         texture.check().map_err(BadTexture::Shape)?;
-        self.check_image(&texture.image)
+        Ok(self.heap().find(DevicePtr(texture.image.base), texture.bytes()).map(|_| ())?)
     }
 
     fn check_image(&self, image: &Image) -> Result<(), BadTexture> {
@@ -114,13 +131,22 @@ impl<B: Backend> Card<B> {
     /// # Errors
     /// See [`BadTexture`].
     pub fn alloc_array(&mut self, name: &str, shape: ArrayShape) -> Result<Image, BadTexture> {
-        let ArrayShape { format, geometry, width, height, depth } = shape;
-        let mut image = Image { base: 0, format, geometry, width, height, depth, layout: Layout::Blocks };
-        if geometry.axes() == 1 {
-            image.layout = Layout::Rows { pitch: image.row_bytes().next_multiple_of(ARRAY_ALIGN) };
-        }
+        self.alloc_levels(name, shape, 1)
+    }
+
+    /// Allocates a zeroed array with levels of detail: [`Image::level`] of what is returned gives each.
+    ///
+    /// # Errors
+    /// See [`BadTexture`].
+    pub fn alloc_levels(&mut self, name: &str, shape: ArrayShape, levels: u32) -> Result<Image, BadTexture> {
+        let mut image = shape.image();
         image.check().map_err(BadTexture::Shape)?;
-        image.base = self.alloc_aligned(name, image.bytes(), ARRAY_ALIGN)?.0;
+        let most = image.most_levels();
+        if !(1..=most).contains(&levels) {
+            return Err(BadTexture::Shape(format!("levels of detail: found {levels}, expected 1 to {most}")));
+        }
+        let last = image.level(levels - 1);
+        image.base = self.alloc_aligned(name, last.base + last.bytes(), ARRAY_ALIGN)?.0;
         Ok(image)
     }
 

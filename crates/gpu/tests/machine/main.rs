@@ -43,4 +43,5 @@ mod timeline;
 mod tiny_cache;
 mod unified;
 mod warps;
+mod wide_atomics;
 mod workloads;

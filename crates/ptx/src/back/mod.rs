@@ -85,6 +85,7 @@ pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackErr
         assertions: function.assertions.clone(),
         sources: function.sources.clone(),
         undefined,
+        cooperative: false,
     })
 }
 

@@ -10,6 +10,8 @@ use crate::isa::{AtomicOp, Ty};
 /// Sums of f32 keep subnormals (hardware flushes them in global memory only; the ISA allows both) and NaN
 /// results are canonical.
 ///
+/// Values of 128 bits have [`apply_wide`].
+///
 /// # Panics
 /// On a pair of operation and type that PTX does not have: the front end refuses it.
 #[inline]
@@ -19,6 +21,19 @@ pub fn apply(op: AtomicOp, ty: Ty, old: u64, operand: u64, swap: u64) -> u64 {
         8 => apply_64(op, ty, old, operand, swap),
         2 => apply_16(op, ty, old as u16, operand as u16, swap as u16).into(),
         other => panic!("an atomic on {other} bytes: the front end refuses it"),
+    }
+}
+
+/// As [`apply`], of 128 bits.
+///
+/// # Panics
+/// On other operations than an exchange and a compare-and-swap: the front end refuses them.
+pub fn apply_wide(op: AtomicOp, old: u128, operand: u128, swap: u128) -> u128 {
+    match op {
+        AtomicOp::Exch => operand,
+        AtomicOp::Cas if old == operand => swap,
+        AtomicOp::Cas => old,
+        other => panic!("{other:?} of 128 bits: the front end refuses it"),
     }
 }
 

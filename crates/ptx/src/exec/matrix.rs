@@ -12,6 +12,7 @@ use super::float_rules::{finish_f32, finish_f64};
 use super::half_float::{narrow, widen};
 use super::memory::Image;
 use super::narrow_float::Fp8;
+use super::sparse;
 use crate::isa::{Accumulator, Combine, Element, FloatMode, Layout, MatrixAccess, Mma, Ty};
 use crate::lanes::{LaneMask, Row, WARP_LANES};
 
@@ -152,11 +153,14 @@ impl Result {
 /// Visits every element of D with its row of A and its column of B, each in the order of k; `step` elements at a time.
 fn visit<T: Copy>(
     mma: &Mma,
-    step: usize,
+    (step, metadata): (usize, Option<&Row>),
     a: impl Fn(Spot) -> T,
     b: impl Fn(Spot) -> T,
     mut element: impl FnMut(usize, usize, &mut dyn Iterator<Item = (T, T)>),
 ) {
+    if let Some(metadata) = metadata {
+        return visit_sparse(mma, metadata, a, b, element);
+    }
     let depth = usize::from(mma.depth) / step;
     let products = if matches!(mma.layout, Layout::Quads { .. }) { 4 } else { 1 };
     let first = a(Spot { lane: 0, register: 0, part: 0 });
@@ -177,6 +181,33 @@ fn visit<T: Copy>(
     }
 }
 
+/// As [`visit`] where A has half of its elements: these in the order in which A has them.
+fn visit_sparse<T: Copy>(
+    mma: &Mma,
+    metadata: &Row,
+    a: impl Fn(Spot) -> T,
+    b: impl Fn(Spot) -> T,
+    mut element: impl FnMut(usize, usize, &mut dyn Iterator<Item = (T, T)>),
+) {
+    const ROWS: usize = 16;
+    const COLUMNS: usize = 8;
+    let (depth, stored) = (usize::from(mma.depth), mma.stored_depth() as usize);
+    let first = b(Spot { lane: 0, register: 0, part: 0 });
+    let mut columns = [[first; 2 * MAX_DEPTH]; COLUMNS];
+    for (n, column) in columns.iter_mut().enumerate() {
+        column[..depth].iter_mut().enumerate().for_each(|(k, to)| *to = b(spot_of_b(mma, k, n)));
+    }
+    let mut row = [(first, 0); MAX_DEPTH];
+    for n in 0..ROWS {
+        for (at, to) in row[..stored].iter_mut().enumerate() {
+            *to = (a(spot_of_a(mma, n, at)), sparse::column(mma, metadata, n, at));
+        }
+        for (place, column) in columns.iter().enumerate() {
+            element(n, place, &mut row[..stored].iter().map(|(a, k)| (*a, column[*k])));
+        }
+    }
+}
+
 /// `mma`.
 pub(super) fn multiply(mma: &Mma, o: &mut impl Operands, lanes: LaneMask) {
     let mut result = Result { low: [Row::ZERO; MAX_REGISTERS], high: [Row::ZERO; MAX_REGISTERS] };
@@ -193,11 +224,12 @@ fn sums(mma: &Mma, operands: &impl Operands, result: &mut Result) {
     let a = Fragment { operands, first: 0 };
     let b = Fragment { operands, first: mma.a_registers() };
     let c = Fragment { operands, first: mma.a_registers() + mma.b_registers() };
+    let metadata = mma.sparse.map(|_| operands.source(mma.metadata_slot(), 0));
     let spots = |row, column| (spot_of_c(mma, mma.c, row, column), spot_of_c(mma, mma.d, row, column));
     match mma.a {
         Element::F64 => visit(
             mma,
-            1,
+            (1, metadata),
             |spot| a.double(spot),
             |spot| b.double(spot),
             |row, column, pairs| {
@@ -210,7 +242,7 @@ fn sums(mma: &Mma, operands: &impl Operands, result: &mut Result) {
         ),
         Element::B1 => visit(
             mma,
-            32,
+            (32, metadata),
             |spot| a.word(spot),
             |spot| b.word(spot),
             |row, column, pairs| {
@@ -222,7 +254,7 @@ fn sums(mma: &Mma, operands: &impl Operands, result: &mut Result) {
         ),
         Element::S8 | Element::U8 | Element::S4 | Element::U4 => {
             let (left, right) = (|spot| a.integer(spot, mma.a), |spot| b.integer(spot, mma.b));
-            visit(mma, 1, left, right, |row, column, pairs| {
+            visit(mma, (1, metadata), left, right, |row, column, pairs| {
                 let (from, to) = spots(row, column);
                 let products: i64 = pairs.map(|(a, b)| i64::from(a * b)).sum();
                 let sum = i64::from(c.word(from) as i32) + products;
@@ -233,7 +265,7 @@ fn sums(mma: &Mma, operands: &impl Operands, result: &mut Result) {
         }
         Element::F16 | Element::Bf16 | Element::Tf32 | Element::E4m3 | Element::E5m2 => {
             let (left, right) = (|spot| a.single(spot, mma.a), |spot| b.single(spot, mma.b));
-            visit(mma, 1, left, right, |row, column, pairs| {
+            visit(mma, (1, metadata), left, right, |row, column, pairs| {
                 let (from, to) = spots(row, column);
                 let first = c.accumulator(from, mma.c);
                 let sum = pairs.fold(first, |sum, (a, b)| a.mul_add(b, sum));

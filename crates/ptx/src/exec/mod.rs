@@ -21,6 +21,7 @@ mod narrow_float;
 pub mod print;
 mod routine;
 mod soft;
+mod sparse;
 mod video;
 mod warp;
 mod warpgroup;
@@ -114,7 +115,7 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         Op::DescribedRow(row) => warpgroup::described_row(row, o, lanes, context),
         Op::TransposeMatrix => matrix::transpose(o, lanes),
         Op::Elect => warp::elect(instruction, o, lanes),
-        Op::Nop => {}
+        Op::GridDependency | Op::Nop => {}
         Op::Load(_)
         | Op::Store(_)
         | Op::Atomic { .. }

@@ -197,6 +197,7 @@ pub(super) fn read_special(
         Special::GlobalTimerHi => context.nanoseconds >> 32,
         // Set by drivers for their own use; a driver that sets none leaves zero.
         Special::EnvReg(_) => 0,
+        Special::Environment(value) => value.into(),
         Special::DynamicSmemSize => context.dynamic_shared.into(),
         Special::TotalSmemSize | Special::AggrSmemSize => context.total_shared.into(),
     };

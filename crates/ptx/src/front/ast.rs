@@ -289,6 +289,15 @@ pub enum OperandKind {
     Lane(Name, u8),
     /// `array[register]` of an array of registers.
     Element(Name, Name),
+    /// `array[n]`: an element's address, or the n-th register of an array of them.
+    Indexed {
+        /// The array.
+        array: Name,
+        /// The element.
+        index: i64,
+        /// Bytes from one element to the next; 1 of registers.
+        step: u8,
+    },
     /// `!p`
     Not(Name),
     /// `symbol+8`
@@ -314,6 +323,17 @@ pub enum OperandKind {
     Bracket(Vec<Operand>),
     /// `(a, b)` of a call.
     List(Vec<Operand>),
+}
+
+impl OperandKind {
+    /// The name and the byte offset of an address in memory that has a name: of `[name+offset]` and of `name[offset]`.
+    pub fn named_address(&self) -> Option<(Name, i64)> {
+        match *self {
+            OperandKind::Memory { base: Base::Name(name), offset } => Some((name, offset)),
+            OperandKind::Indexed { array, index, step } => Some((array, index.wrapping_mul(i64::from(step)))),
+            _ => None,
+        }
+    }
 }
 
 /// Base of a memory operand.

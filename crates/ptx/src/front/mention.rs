@@ -35,7 +35,11 @@ fn in_instruction(module: &Module, instruction: &Instruction, register: &str) ->
                 places.push(place);
             }
         });
-        if n == 0 && !matches!(operand.kind, OperandKind::Memory { .. } | OperandKind::Bracket(_)) {
+        let is_address = matches!(
+            operand.kind,
+            OperandKind::Memory { .. } | OperandKind::Indexed { .. } | OperandKind::Bracket(_)
+        );
+        if n == 0 && !is_address {
             written = places.first().copied();
         } else {
             reads.append(&mut places);
@@ -56,6 +60,7 @@ fn named(kind: &OperandKind, place: Place, visit: &mut dyn FnMut(Name, Place)) {
         | OperandKind::Lane(name, _)
         | OperandKind::Not(name)
         | OperandKind::Offset(name, _)
+        | OperandKind::Indexed { array: name, .. }
         | OperandKind::Memory { base: Base::Name(name), .. } => visit(*name, place),
         OperandKind::Element(name, index) => {
             visit(*name, place);

@@ -1,5 +1,6 @@
 //! Snippets of PTX and what they become.
 
+mod arrays;
 mod modules;
 
 use expect_test::{Expect, expect};

@@ -178,9 +178,9 @@ impl FloatUnary {
 
 impl Mma {
     /// The class of a matrix product: by type and by the bits that A has in a row. A product of 8 rows has the class
-    /// of its kind with 16.
+    /// of its kind with 16. ASSUMED: a sparse product takes as long as the dense one with the same registers of A.
     pub(super) const fn class(&self) -> Class {
-        let is_deep = self.depth as u32 * self.a.bits() > 128;
+        let is_deep = self.stored_depth() * self.a.bits() > 128;
         let (shallow, deep) = match self.a {
             Element::F16 | Element::Bf16 | Element::E4m3 | Element::E5m2 => {
                 (Class::MatrixHalf, Class::MatrixHalfDeep)

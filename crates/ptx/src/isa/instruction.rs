@@ -13,12 +13,12 @@ pub const PC_NONE: Pc = u32::MAX;
 
 /// Most destinations of an instruction (a matrix product of quads).
 pub const MAX_DST: usize = 8;
-/// Most sources of an instruction (a matrix product of quads).
-pub const MAX_SRC: usize = 12;
+/// Most sources of an instruction (a sparse matrix product).
+pub const MAX_SRC: usize = 13;
 /// Most arguments that one print instruction hands over.
 pub const MAX_PRINTED: usize = 6;
 /// Most 32-bit rows that an instruction reads or writes.
-pub const MAX_ROWS: usize = 12;
+pub const MAX_ROWS: usize = 13;
 
 /// A physical predicate register of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -90,7 +90,15 @@ pub enum Layout {
     },
 }
 
-/// `mma.sync`: dst.. = D; src.. = the registers of A, then of B, then of C.
+/// A without half of its elements, which are zero (`mma.sp`). Which ones it has is told by two bits for each, the *metadata*, in
+/// a register of some lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sparse {
+    /// Which of four consecutive lanes have the metadata, where not all have.
+    pub selector: u8,
+}
+
+/// `mma.sync`: dst.. = D; src.. = the registers of A, then of B, then of C, then of the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mma {
     /// The layout, which has m and n.
@@ -107,6 +115,8 @@ pub struct Mma {
     pub d: Accumulator,
     /// How products are summed.
     pub combine: Combine,
+    /// Whether A has half of its elements only.
+    pub sparse: Option<Sparse>,
 }
 
 impl Mma {
@@ -118,12 +128,27 @@ impl Mma {
         }
     }
 
-    /// Elements of A and B that a lane holds of each row or column of its own.
-    const fn own(&self) -> u32 {
+    /// Elements that A has of each row.
+    pub const fn stored_depth(&self) -> u32 {
+        self.depth as u32 / if self.sparse.is_some() { 2 } else { 1 }
+    }
+
+    /// Elements that a lane holds of each row or column of its own, of a matrix that has `depth` of it.
+    const fn own(&self, depth: u32) -> u32 {
         match self.layout {
-            Layout::Warp { .. } => self.depth as u32 / 4,
+            Layout::Warp { .. } => depth / 4,
             Layout::Quads { .. } => 4,
         }
+    }
+
+    /// Bits of metadata for a row of A.
+    pub const fn metadata_bits(&self) -> u32 {
+        // Four for each chunk of 32 bits of f16 or tf32, or of 16 bits of the narrower types, that A has.
+        let chunk = match self.a {
+            Element::F16 | Element::Bf16 | Element::Tf32 => 32,
+            _ => 16,
+        };
+        4 * self.stored_depth() * self.a.bits() / chunk
     }
 
     /// Registers of A.
@@ -132,12 +157,12 @@ impl Mma {
             Layout::Warp { rows } => rows as u32 / 8,
             Layout::Quads { .. } => 1,
         };
-        (rows * self.own() / self.a.per_register()) as usize
+        (rows * self.own(self.stored_depth()) / self.a.per_register()) as usize
     }
 
     /// Registers of B.
     pub const fn b_registers(&self) -> usize {
-        (self.own() / self.b.per_register()) as usize
+        (self.own(self.depth as u32) / self.b.per_register()) as usize
     }
 
     /// Registers of C or D with these elements.
@@ -160,18 +185,23 @@ impl Mma {
         }
     }
 
-    /// Sources in all.
-    pub const fn sources(&self) -> usize {
+    /// The source with the metadata, behind those of A, B and C.
+    pub const fn metadata_slot(&self) -> usize {
         self.a_registers() + self.b_registers() + self.c_registers(self.c)
     }
 
-    /// Multiply-adds of the warp.
+    /// Sources in all.
+    pub const fn sources(&self) -> usize {
+        self.metadata_slot() + self.sparse.is_some() as usize
+    }
+
+    /// Multiply-adds of the warp; none where A has nothing.
     pub const fn products(&self) -> u32 {
         let products = match self.layout {
             Layout::Warp { .. } => 1,
             Layout::Quads { .. } => 4,
         };
-        products * self.rows() * 8 * self.depth as u32
+        products * self.rows() * 8 * self.stored_depth()
     }
 }
 
@@ -220,6 +250,7 @@ mod tests {
             c,
             d: c,
             combine: Combine::Multiply,
+            sparse: None,
         };
         let counts =
             |mma: Mma| (mma.a_registers(), mma.b_registers(), mma.c_registers(mma.c), mma.products());
@@ -235,5 +266,39 @@ mod tests {
         assert_eq!(counts(mma(16, 256, Element::B1, S32)), (4, 2, 4, 32768));
         let quads = Layout::Quads { a_rows: true, b_rows: false };
         assert_eq!(counts(Mma { layout: quads, ..mma(8, 4, Element::F16, F32) }), (2, 2, 8, 1024));
+    }
+
+    #[test]
+    fn a_sparse_product_is_a_dense_one_of_half_the_depth_but_for_b() {
+        use Accumulator::{F32, S32};
+        let table = [
+            (Element::F16, F32, [(16, 16), (32, 32)].as_slice()),
+            (Element::Tf32, F32, &[(8, 16), (16, 32)]),
+            (Element::S8, S32, &[(32, 32), (64, 64)]),
+            (Element::S4, S32, &[(64, 32), (128, 64)]),
+            (Element::E4m3, F32, &[(64, 64)]),
+        ];
+        for (a, c, depths) in table {
+            for (depth, metadata_bits) in depths {
+                let layout = Layout::Warp { rows: 16 };
+                let dense = Mma {
+                    layout,
+                    depth: depth / 2,
+                    a,
+                    b: a,
+                    c,
+                    d: c,
+                    combine: Combine::Multiply,
+                    sparse: None,
+                };
+                let sparse = Mma { depth: *depth, sparse: Some(Sparse { selector: 0 }), ..dense };
+                assert_eq!(sparse.class(), dense.class());
+                assert_eq!(sparse.products(), dense.products());
+                assert_eq!(sparse.a_registers(), dense.a_registers());
+                assert_eq!(sparse.b_registers(), 2 * dense.b_registers());
+                assert_eq!(sparse.sources(), dense.sources() + dense.b_registers() + 1);
+                assert_eq!(sparse.metadata_bits(), *metadata_bits, "{a:?}, k {depth}");
+            }
+        }
     }
 }

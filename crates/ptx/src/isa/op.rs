@@ -350,6 +350,8 @@ pub enum Op {
     Print { format: u32, from: u8 },
     /// `nanosleep src0`.
     Nanosleep,
+    /// `griddepcontrol`: without effect, since a launch is complete when the next one begins.
+    GridDependency,
     /// No effect.
     Nop,
 }

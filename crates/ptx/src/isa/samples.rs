@@ -44,7 +44,16 @@ fn matrix() -> MatrixAccess {
 fn product() -> Mma {
     let layout = Layout::Warp { rows: 16 };
     let (a, c) = (Element::F16, Accumulator::F32);
-    Mma { layout, depth: 16, a, b: a, c, d: c, combine: Combine::Multiply }
+    Mma {
+        layout,
+        depth: 16,
+        a,
+        b: a,
+        c,
+        d: c,
+        combine: Combine::Multiply,
+        sparse: Some(Sparse { selector: 0 }),
+    }
 }
 
 samples! {
@@ -128,6 +137,7 @@ samples! {
         integer: false,
         result: Ty::F32,
         gather: None,
+        detail: Detail::Gradients,
     }),
     Op::TextureQuery(_) => Op::TextureQuery(TextureQuery::Width),
     Op::SurfaceLoad(_) => Op::SurfaceLoad(surface()),
@@ -176,6 +186,7 @@ samples! {
     Op::Elect => Op::Elect,
     Op::Print { .. } => Op::Print { format: 0, from: 0 },
     Op::Nanosleep => Op::Nanosleep,
+    Op::GridDependency => Op::GridDependency,
     Op::Nop => Op::Nop,
 }
 

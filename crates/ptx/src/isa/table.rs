@@ -143,6 +143,8 @@ impl Op {
             Op::Cvta { .. } => T::lanes(IntAdd).to(WIDE).from(WIDE),
             Op::IsSpace(_) => T::lanes(IntAdd).to(predicates(1)).from(WIDE),
             Op::Nop => T::lanes(IntAdd),
+            // ASSUMED: an instruction of one issue slot, and a place that no access is moved across.
+            Op::GridDependency => Traits { has_effect: true, ..T::lanes(IntAdd).wall() },
 
             Op::Load(mode) => T::memory()
                 .accesses(Access::at(mode))
@@ -206,8 +208,11 @@ impl Op {
             Op::Texture(fetch) => T::texels()
                 .accesses(Access::of_texels(CacheOp::NonCoherent))
                 .to(rows(fetch.results()))
-                .from(place(fetch.geometry)),
-            Op::TextureQuery(_) => T::texels().to(rows(1)).from(WIDE),
+                .from(WIDE.then(ROW, fetch.geometry.coordinates() + fetch.details())),
+            Op::TextureQuery(query) => {
+                let from = if query.is_of_level() { WIDE.then(ROW, 1) } else { WIDE };
+                T::texels().to(rows(1)).from(from)
+            }
             Op::SurfaceLoad(mode) => T::texels()
                 .accesses(Access::of_texels(CacheOp::All))
                 .to(some(mode.ty, mode.vector as usize))

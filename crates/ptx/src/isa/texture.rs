@@ -55,6 +55,11 @@ impl Geometry {
         }
     }
 
+    /// Coordinates that have derivatives: all but a layer's number.
+    pub const fn derivatives(self) -> usize {
+        self.coordinates() - self.is_layered() as usize
+    }
+
     /// Axes along which texels are filtered.
     pub const fn axes(self) -> usize {
         match self {
@@ -63,6 +68,17 @@ impl Geometry {
             Geometry::D3 => 3,
         }
     }
+}
+
+/// What chooses a fetch's level of detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Detail {
+    /// Nothing: the first level.
+    Base,
+    /// `.level`: a number behind the coordinates, of their type.
+    Level,
+    /// `.grad`: the derivatives of the coordinates in two directions of the screen, one after the other.
+    Gradients,
 }
 
 /// A fetch: `tex` or `tld4`.
@@ -76,12 +92,23 @@ pub struct TextureFetch {
     pub result: Ty,
     /// `tld4`: this component of the four texels that a linear filter would blend.
     pub gather: Option<u8>,
+    /// What chooses the level.
+    pub detail: Detail,
 }
 
 impl TextureFetch {
     /// Results.
     pub const fn results(&self) -> usize {
         if matches!(self.result, Ty::F16x2) { 2 } else { 4 }
+    }
+
+    /// Sources behind the coordinates.
+    pub const fn details(&self) -> usize {
+        match self.detail {
+            Detail::Base => 0,
+            Detail::Level => 1,
+            Detail::Gradients => 2 * self.geometry.derivatives(),
+        }
     }
 }
 
@@ -98,8 +125,19 @@ pub enum TextureQuery {
     Normalized,
     /// Layers of an array.
     Layers,
-    /// Levels of detail: one.
+    /// Levels of detail.
     Levels,
+    /// Of a level, whose number is a source of its own.
+    LevelWidth,
+    LevelHeight,
+    LevelDepth,
+}
+
+impl TextureQuery {
+    /// Whether it asks about a level.
+    pub const fn is_of_level(self) -> bool {
+        matches!(self, TextureQuery::LevelWidth | TextureQuery::LevelHeight | TextureQuery::LevelDepth)
+    }
 }
 
 /// What a surface access does beyond the surface's edge.

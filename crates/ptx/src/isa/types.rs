@@ -302,6 +302,8 @@ pub enum Special {
     GlobalTimerLo,
     GlobalTimerHi,
     EnvReg(u8),
+    /// An environment register that the launch has set.
+    Environment(u32),
     DynamicSmemSize,
     TotalSmemSize,
     AggrSmemSize,

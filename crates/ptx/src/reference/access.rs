@@ -144,6 +144,9 @@ pub(super) fn atomic<O: Operands>(
     memories: &mut Memories<'_>,
     changes: &mut u64,
 ) -> Result<(), LaneFault> {
+    if mode.ty == Ty::B128 {
+        return wide_atomic(instruction, operands, (op, mode), returns, lanes, memories, changes);
+    }
     let (mut lo, mut hi) = (Row::ZERO, Row::ZERO);
     let wide = mode.ty.rows() == 2;
     Reach::new(instruction, operands, mode, lanes).each(|part| {
@@ -169,6 +172,42 @@ pub(super) fn atomic<O: Operands>(
         if wide {
             operands.write(0, 1, lanes, &hi);
         }
+    }
+    Ok(())
+}
+
+/// As [`atomic`], of 128 bits.
+fn wide_atomic<O: Operands>(
+    instruction: &Instruction,
+    operands: &mut O,
+    (op, mode): (AtomicOp, &MemoryMode),
+    returns: bool,
+    lanes: LaneMask,
+    memories: &mut Memories<'_>,
+    changes: &mut u64,
+) -> Result<(), LaneFault> {
+    let mut rows = [Row::ZERO; 4];
+    Reach::new(instruction, operands, mode, lanes).each(|part| {
+        refuse_parameters(&part)?;
+        memories.show(AccessKind::Atomic, &part);
+        part.visit(memories, |bytes, lanes, indices| {
+            for lane in lanes_of(lanes) {
+                let value = |slot: usize| {
+                    (0..4).fold(0, |all, n| all | u128::from(operands.source(slot, n).0[lane]) << (32 * n))
+                };
+                let cell = bytes[indices.of(lane)..].first_chunk_mut();
+                let cell: &mut [u8; 16] = cell.expect("an access lies in its memory");
+                let old = u128::from_le_bytes(*cell);
+                let swap = if op == AtomicOp::Cas { value(2) } else { 0 };
+                let new = atomic::apply_wide(op, old, value(1), swap);
+                *changes += u64::from(new != old);
+                *cell = new.to_le_bytes();
+                rows.iter_mut().enumerate().for_each(|(n, row)| row.0[lane] = (old >> (32 * n)) as u32);
+            }
+        })
+    })?;
+    if returns {
+        rows.iter().enumerate().for_each(|(n, row)| operands.write(0, n, lanes, row));
     }
     Ok(())
 }

@@ -159,6 +159,13 @@ impl<'a> Launch<'a> {
                 self.cta_bytes()
             ));
         }
+        let ctas = config.grid.iter().fold(1_u64, |product, side| product.saturating_mul(u64::from(*side)));
+        let all = self.cta_bytes().saturating_mul(ctas);
+        if kernel.cooperative && all > MAX_CTA_BYTES {
+            return Err(format!(
+                "{all} bytes of shared and local memory of a cooperative launch; at most {MAX_CTA_BYTES} are possible"
+            ));
+        }
         if config.params.len() < kernel.param_bytes as usize {
             return Err(format!(
                 "{} bytes of parameters; the kernel takes {}",

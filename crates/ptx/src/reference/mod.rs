@@ -6,7 +6,7 @@
 //! warps before the next resident CTA. CTAs start in order. At first one is resident; whenever a full
 //! round has not finished them, twice as many become resident, up to [`Options::resident_ctas`]. So a short
 //! kernel stays in the host's caches, and CTAs that wait for each other, as many as can be resident
-//! together, make progress. When none can any more though its warps run, the launch ends with a
+//! together, make progress; those of a cooperative launch are all resident in the end. When none can any more though its warps run, the launch ends with a
 //! [livelock](crate::livelock).
 
 mod access;
@@ -173,7 +173,8 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
     let cluster = launch.cluster().map_or(1, |shape| shape.iter().product::<u32>()) as usize;
     let limit = options.instruction_limit.unwrap_or(u64::MAX);
     let fitting = MAX_CTA_BYTES / launch.cta_bytes().max(1);
-    let most = options.resident_ctas.min(usize::try_from(fitting).unwrap_or(usize::MAX)).max(1);
+    let fitting = usize::try_from(fitting).unwrap_or(usize::MAX);
+    let most = if launch.kernel.cooperative { fitting } else { options.resident_ctas.min(fitting) }.max(1);
     // CTAs of a cluster are resident together.
     let most = (most / cluster).max(1) * cluster;
     let mut resident: Vec<Cta> = Vec::new();

@@ -10,7 +10,8 @@ use crate::isa::{AtomicOp, Op, Space, SurfaceMode, TextureFetch};
 use crate::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
 use crate::texture::filter::resolve;
 use crate::texture::{
-    Beyond, Footprint, Header, MAX_TEXEL_BYTES, MAX_TEXELS, coordinates, footprint, handle, place,
+    Beyond, Footprint, Header, MAX_TEXEL_BYTES, MAX_TEXELS, coordinates, details, footprint, handle, level,
+    place,
 };
 
 /// Executes a texture or surface instruction.
@@ -27,7 +28,7 @@ pub(super) fn execute<O: Operands>(
             for lane in lanes_of(lanes) {
                 let place =
                     world.headers.any(handle(operands, lane)).map_err(|reason| no_header(lane, reason))?;
-                answers.0[lane] = world.headers.at(place).answer(query);
+                answers.0[lane] = world.headers.at(place).answer(query, level(operands, query, lane));
             }
             operands.write(0, 0, lanes, &answers);
             Ok(())
@@ -58,7 +59,8 @@ fn fetch<O: Operands>(
             .texture(handle(operands, lane), fetch.geometry)
             .map_err(|reason| no_header(lane, reason))?;
         let Header::Texture(texture) = headers.at(place) else { unreachable!("a texture was asked for") };
-        let footprint = footprint(texture, fetch, coordinates(operands, fetch.geometry.coordinates(), lane));
+        let at = coordinates(operands, fetch.geometry.coordinates(), lane);
+        let footprint = footprint(texture, fetch, at, details(operands, fetch, lane));
         let mut texels = [[0; MAX_TEXEL_BYTES]; MAX_TEXELS];
         for (texel, bytes) in texels.iter_mut().enumerate() {
             if footprint.inside >> texel & 1 == 1 {

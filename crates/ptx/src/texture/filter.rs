@@ -54,13 +54,16 @@ pub fn resolve(
     }
 }
 
-/// The weight of a texel: the product over the axes along which the footprint has two.
+/// The weight of a texel: its level's, times the product over the axes along which the footprint has two.
 fn weight(footprint: &Footprint, texel: usize) -> f64 {
-    let axes = footprint.texels.trailing_zeros() as usize;
-    (0..axes)
-        .map(|axis| {
-            let second = f64::from(footprint.weights[axis]) / 256.0;
-            if texel >> axis & 1 == 1 { second } else { 1.0 - second }
-        })
-        .product()
+    let each = footprint.of_each();
+    let (level, texel) = (texel / each, texel % each);
+    let of_two = |weight: u8, is_second: bool| {
+        let second = f64::from(weight) / 256.0;
+        if is_second { second } else { 1.0 - second }
+    };
+    let axes = each.trailing_zeros() as usize;
+    let within: f64 =
+        (0..axes).map(|axis| of_two(footprint.weights[level][axis], texel >> axis & 1 == 1)).product();
+    within * of_two(footprint.blend, level == 1)
 }

@@ -25,19 +25,22 @@ impl Header {
 
     /// The answer of `txq` or `suq`. Types and orders of channels are numbered as in OpenCL, which PTX refers to ("Channel
     /// Data Type and Channel Order Fields").
-    pub fn answer(&self, query: TextureQuery) -> u32 {
-        let image = self.image();
+    /// `level` is the number of the level that is asked about; the last answers for numbers beyond it.
+    pub fn answer(&self, query: TextureQuery, level: u32) -> u32 {
+        let levels = if let Header::Texture(texture) = self { texture.levels.count } else { 1 };
+        let level = if query.is_of_level() { level.min(levels - 1) } else { 0 };
+        let image = &self.image().level(level);
         let normalized = matches!(self, Header::Texture(texture) if texture.normalized);
         let layered = image.geometry.is_layered();
         match query {
-            TextureQuery::Width => image.width,
-            TextureQuery::Height => image.height,
-            TextureQuery::Depth if image.geometry == Geometry::D3 => image.depth,
-            TextureQuery::Depth => 1,
+            TextureQuery::Width | TextureQuery::LevelWidth => image.width,
+            TextureQuery::Height | TextureQuery::LevelHeight => image.height,
+            TextureQuery::Depth | TextureQuery::LevelDepth if image.geometry == Geometry::D3 => image.depth,
+            TextureQuery::Depth | TextureQuery::LevelDepth => 1,
             TextureQuery::Layers if image.geometry == Geometry::Cubes => image.depth / 6,
             TextureQuery::Layers if layered => image.depth,
             TextureQuery::Layers => 1,
-            TextureQuery::Levels => 1,
+            TextureQuery::Levels => levels,
             TextureQuery::Normalized => normalized.into(),
             TextureQuery::ChannelOrder => match image.format.channels {
                 1 => 0x10b0,

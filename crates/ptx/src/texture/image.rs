@@ -10,6 +10,10 @@ const BLOCK_ROWS: u64 = 8;
 /// Bytes of a block.
 const BLOCK_BYTES: u64 = BLOCK_ROW_BYTES * BLOCK_ROWS;
 
+/// Alignment of a level of detail and, where levels have rows, of each. CUDA Driver API,
+/// `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT`.
+const LEVEL_ALIGN: u64 = 512;
+
 /// Most texels along an axis, but of linear memory. CUDA C++ Programming Guide, "Technical Specifications": the widest
 /// texture bound to an array of compute capability 8.0.
 const MAX_SIDE: u32 = 131_072;
@@ -67,6 +71,30 @@ impl Image {
                 self.blocks_across() * u64::from(self.height).div_ceil(BLOCK_ROWS) * BLOCK_BYTES
             }
         }
+    }
+
+    /// Level `n` of detail of an array that has several: half as many texels along each axis of what it has as the level before,
+    /// and one at least, in memory behind that one. Layers and faces are those of the first.
+    pub fn level(&self, n: u32) -> Image {
+        let mut level = *self;
+        for _ in 0..n {
+            level.base += level.bytes().next_multiple_of(LEVEL_ALIGN);
+            level.width = (level.width / 2).max(1);
+            level.height = (level.height / 2).max(1);
+            if self.geometry == Geometry::D3 {
+                level.depth = (level.depth / 2).max(1);
+            }
+            if let Layout::Rows { pitch } = &mut level.layout {
+                *pitch = (u64::from(level.width) * self.format.bytes() as u64).next_multiple_of(LEVEL_ALIGN);
+            }
+        }
+        level
+    }
+
+    /// Most levels of detail that it can have: until one texel is left along every axis.
+    pub fn most_levels(&self) -> u32 {
+        let depth = if self.geometry == Geometry::D3 { self.depth } else { 1 };
+        u32::BITS - self.width.max(self.height).max(depth).leading_zeros()
     }
 
     fn blocks_across(&self) -> u64 {

@@ -1,10 +1,14 @@
 //! Which texels a fetch reads, and with which weights.
 
 use super::image::{Image, Layout};
+use super::levels::{Chosen, Levels, choose};
 use crate::isa::{Geometry, TextureFetch};
 
-/// Most texels of a fetch: a linear filter in three dimensions.
-pub const MAX_TEXELS: usize = 8;
+/// Most texels of a fetch: a linear filter in three dimensions, in two levels of detail.
+pub const MAX_TEXELS: usize = 16;
+
+/// Most sources of a fetch that choose its level: the derivatives of three coordinates in two directions.
+pub const MAX_DETAILS: usize = 6;
 
 /// What a coordinate beyond the edge means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,6 +56,8 @@ pub struct Texture {
     pub normalized: bool,
     /// The border's colour.
     pub border: [f32; 4],
+    /// Its levels of detail; `image` is the first.
+    pub levels: Levels,
 }
 
 impl Texture {
@@ -66,6 +72,7 @@ impl Texture {
     /// What is wrong, what was found and what was expected.
     pub fn check(&self) -> Result<(), String> {
         self.image.check()?;
+        self.levels.check(self)?;
         let channel = self.image.format.channel;
         if self.read == Read::Normalized && !channel.is_float() && !channel.can_normalize() {
             return Err(format!("normalized read: found channels of {channel:?}, expected 8 or 16 bits"));
@@ -87,6 +94,12 @@ impl Texture {
         Ok(())
     }
 
+    /// Bytes from the first of its image to the last of its levels.
+    pub fn bytes(&self) -> u64 {
+        let last = self.image.level(self.levels.count - 1);
+        last.base - self.image.base + last.bytes()
+    }
+
     /// What lies beyond the edge of an axis for a kind of coordinates.
     fn beyond(&self, axis: usize, integer: bool) -> Addressing {
         let repeats = matches!(self.addressing[axis], Addressing::Wrap | Addressing::Mirror);
@@ -103,22 +116,39 @@ impl Texture {
 /// The texels that a lane's fetch reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
-    /// Texels: 1, or 2, 4, 8. Bits 0, 1 and 2 of a texel's number say whether it is the second along x, y and z.
+    /// Texels: of each level 1, or 2, 4, 8. Bits 0, 1 and 2 of a texel's number say whether it is the second along x, y and z.
+    /// Those of a second level stand behind those of the first.
     pub texels: u8,
+    /// Levels that are blended: 1 or 2.
+    pub levels: u8,
+    /// The weight of the second in 256ths, 1 to 255.
+    pub blend: u8,
     /// Bytes of a texel.
     pub bytes: u8,
     /// Bit n: texel n lies inside and is read; others are of the border's colour.
-    pub inside: u8,
-    /// Along each axis, the weight of the second texel in 256ths, 0 to 255.
-    pub weights: [u8; 3],
+    pub inside: u16,
+    /// Of each level along each axis, the weight of the second texel in 256ths, 0 to 255.
+    pub weights: [[u8; 3]; 2],
     /// Addresses of the texels inside.
     pub addresses: [u64; MAX_TEXELS],
 }
 
 impl Footprint {
     /// Nothing read.
-    pub const EMPTY: Footprint =
-        Footprint { texels: 0, bytes: 0, inside: 0, weights: [0; 3], addresses: [0; MAX_TEXELS] };
+    pub const EMPTY: Footprint = Footprint {
+        texels: 0,
+        levels: 1,
+        blend: 0,
+        bytes: 0,
+        inside: 0,
+        weights: [[0; 3]; 2],
+        addresses: [0; MAX_TEXELS],
+    };
+
+    /// Texels of each level.
+    pub fn of_each(&self) -> usize {
+        usize::from(self.texels / self.levels)
+    }
 }
 
 /// Two neighbours along an axis: none where the border is.
@@ -172,23 +202,74 @@ fn place(texel: i64, size: u32, beyond: Addressing) -> Option<u32> {
 /// magnitudes the first in x, y, z is the major one.
 fn face(direction: [u32; 3]) -> (u32, [u32; 2]) {
     let [x, y, z] = direction.map(f32::from_bits);
-    let (face, major, s, t) = if x.abs() >= y.abs() && x.abs() >= z.abs() {
-        if x.is_sign_positive() { (0, x, -z, -y) } else { (1, -x, z, -y) }
+    let face = if x.abs() >= y.abs() && x.abs() >= z.abs() {
+        u32::from(!x.is_sign_positive())
     } else if y.abs() >= z.abs() {
-        if y.is_sign_positive() { (2, y, x, z) } else { (3, -y, x, -z) }
-    } else if z.is_sign_positive() {
-        (4, z, x, -y)
+        2 + u32::from(!y.is_sign_positive())
     } else {
-        (5, -z, -x, -y)
+        4 + u32::from(!z.is_sign_positive())
     };
-    (face, [s, t].map(|side| ((side / major + 1.0) / 2.0).to_bits()))
+    let (major, sides) = onto(face, [x, y, z]);
+    (face, sides.map(|side| ((side / major + 1.0) / 2.0).to_bits()))
 }
 
-/// The texels that a fetch reads. `coordinates` are the instruction's, a layer's number first.
+/// A vector as a face has it: along its axis, and along its sides.
+fn onto(face: u32, [x, y, z]: [f32; 3]) -> (f32, [f32; 2]) {
+    match face {
+        0 => (x, [-z, -y]),
+        1 => (-x, [z, -y]),
+        2 => (y, [x, z]),
+        3 => (-y, [x, -z]),
+        4 => (z, [x, -y]),
+        _ => (-z, [-x, -y]),
+    }
+}
+
+/// The derivative of the coordinates on the face of a direction, which has a derivative itself.
+pub(super) fn face_derivative(direction: [u32; 3], derivative: [f32; 3]) -> [f64; 2] {
+    let (face, _) = face(direction);
+    let (major, sides) = onto(face, direction.map(f32::from_bits));
+    let (d_major, d_sides) = onto(face, derivative);
+    let (major, d_major) = (f64::from(major), f64::from(d_major));
+    std::array::from_fn(|n| {
+        (f64::from(d_sides[n]) * major - f64::from(sides[n]) * d_major) / (2.0 * major * major)
+    })
+}
+
+/// The texels that a fetch reads. `coordinates` are the instruction's, a layer's number first, and `details` what chooses its
+/// level.
 ///
 /// The texture has the fetch's geometry.
-pub fn footprint(texture: &Texture, fetch: &TextureFetch, coordinates: [u32; 4]) -> Footprint {
-    let Image { width, height, depth, geometry, .. } = texture.image;
+pub fn footprint(
+    texture: &Texture,
+    fetch: &TextureFetch,
+    coordinates: [u32; 4],
+    details: [u32; MAX_DETAILS],
+) -> Footprint {
+    let mut found = Footprint { bytes: texture.image.format.bytes() as u8, ..Footprint::EMPTY };
+    if texture.levels.count == 1 {
+        in_level(texture, &texture.image, fetch, coordinates, &mut found, 0);
+        return found;
+    }
+    let Chosen { first, blend } = choose(texture, fetch, coordinates, details);
+    in_level(texture, &texture.image.level(first), fetch, coordinates, &mut found, 0);
+    if blend != 0 {
+        (found.levels, found.blend) = (2, blend);
+        in_level(texture, &texture.image.level(first + 1), fetch, coordinates, &mut found, 1);
+    }
+    found
+}
+
+/// Adds the texels of a level, which is the first or the second.
+fn in_level(
+    texture: &Texture,
+    image: &Image,
+    fetch: &TextureFetch,
+    coordinates: [u32; 4],
+    found: &mut Footprint,
+    second: usize,
+) {
+    let Image { width, height, depth, geometry, .. } = *image;
     let [a, b, c, d] = coordinates;
     let (x, y, z, layer) = match geometry {
         Geometry::D1 => (a, 0, 0, 0),
@@ -215,19 +296,16 @@ pub fn footprint(texture: &Texture, fetch: &TextureFetch, coordinates: [u32; 4])
     let y = if axes > 1 { pair(1, y, height) } else { whole(0) };
     let z = if axes > 2 { pair(2, z, depth) } else { whole(layer) };
     let blends = !fetch.integer && (texture.filter == Filter::Linear || fetch.gather.is_some());
-    let bytes = texture.image.format.bytes();
-    let mut found = Footprint {
-        texels: if blends { 1 << axes } else { 1 },
-        bytes: bytes as u8,
-        weights: [x.weight, y.weight, z.weight],
-        ..Footprint::EMPTY
-    };
-    for texel in 0..usize::from(found.texels) {
+    let bytes = u64::from(found.bytes);
+    let texels = if blends { 1 << axes } else { 1 };
+    let before = second * texels;
+    found.texels = (before + texels) as u8;
+    found.weights[second] = [x.weight, y.weight, z.weight];
+    for texel in 0..texels {
         let side = |pair: Pair, axis: usize| pair.texels[texel >> axis & 1];
         if let (Some(x), Some(y), Some(z)) = (side(x, 0), side(y, 1), side(z, 2)) {
-            found.inside |= 1 << texel;
-            found.addresses[texel] = texture.image.address(u64::from(x) * bytes as u64, y, z);
+            found.inside |= 1 << (before + texel);
+            found.addresses[before + texel] = image.address(u64::from(x) * bytes, y, z);
         }
     }
-    found
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::isa::{Geometry, TextureFetch, Ty};
+use crate::isa::{Detail, Geometry, TextureFetch, Ty};
 
 const F32: Format = Format { channel: Channel::F32, channels: 1 };
 
@@ -72,7 +72,13 @@ fn channels_as_integers_and_numbers() {
 
 #[test]
 fn weights_are_256ths_and_far_coordinates_stay_sane() {
-    let fetch = TextureFetch { geometry: Geometry::D1, integer: false, result: Ty::F32, gather: None };
+    let fetch = TextureFetch {
+        geometry: Geometry::D1,
+        integer: false,
+        result: Ty::F32,
+        gather: None,
+        detail: Detail::Base,
+    };
     let texture = |addressing, normalized| Texture {
         image: image(Geometry::D1, [8, 1, 1], Layout::Rows { pitch: 512 }),
         addressing: [addressing; 3],
@@ -80,11 +86,12 @@ fn weights_are_256ths_and_far_coordinates_stay_sane() {
         read: Read::Element,
         normalized,
         border: [0.0; 4],
+        levels: Levels::ONE,
     };
     let at = |x: f32, addressing, normalized| {
-        let found = footprint(&texture(addressing, normalized), &fetch, [x.to_bits(), 0, 0, 0]);
+        let found = footprint(&texture(addressing, normalized), &fetch, [x.to_bits(), 0, 0, 0], [0; 6]);
         let texel = |n: usize| (found.inside >> n & 1 == 1).then(|| (found.addresses[n] - 0x1000) / 4);
-        (texel(0), texel(1), found.weights[0])
+        (texel(0), texel(1), found.weights[0][0])
     };
     use Addressing::*;
     assert_eq!(at(3.0, Clamp, false), (Some(2), Some(3), 128));

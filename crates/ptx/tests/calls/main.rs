@@ -3,7 +3,9 @@
 mod programs;
 mod random;
 
-use programs::{ACKERMANN, ASSERTION, FIBONACCI, LOCALS, MUTUAL, QUICKSORT, SHAPES, VARIABLE_STACK, module};
+use programs::{
+    ACKERMANN, ASSERTION, FIBONACCI, LOCALS, MUTUAL, QUICKSORT, SHAPES, VARIABLE_STACK, VECTORS, module,
+};
 use proptest::prelude::*;
 use strata_ptx::back::Options;
 use strata_ptx::load::load;
@@ -53,6 +55,28 @@ fn threads_sort_their_parts_recursively() {
     let mut wanted = words;
     wanted.chunks_mut(16).for_each(<[u32]>::sort_unstable);
     assert_eq!(out, wanted);
+}
+
+#[test]
+fn vectors_of_registers_are_passed_and_returned() {
+    let divisor = |mut a: u32, mut b: u32| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let wanted: Vec<u32> = (0..64)
+        .flat_map(|thread| {
+            let found = if thread % 2 == 0 { 36 } else { divisor(thread + 1, 36) };
+            [divisor(thread + 1, 36), 36 + thread + 1, found, 4 * (2 * thread + 3)]
+        })
+        .collect();
+    assert_eq!(run(VECTORS, 64, &[0; 256]), wanted);
+    let wrong = VECTORS.replace("({%r1, %r2})", "({%r1, %r2, %r3})");
+    assert!(
+        refusal(&module(&wrong))
+            .contains("vector of the wrong length: found 3 elements, expected 2 elements")
+    );
 }
 
 #[test]

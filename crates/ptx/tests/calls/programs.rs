@@ -400,3 +400,59 @@ done:
     st.global.u32 [%rd0], %r6;
     ret;
 }";
+
+/// Vectors of registers as parameters and results, of functions that are expanded, that recurse and that are called through
+/// their address. Thread t gets four words: the greatest common divisor of t + 1 and 36 by itself; t and 36 exchanged and one
+/// added; the first of them found through an address; and a sum of four products.
+pub const VECTORS: &str = "
+.func (.reg .v2 .b32 r) exchange(.reg .v2 .b32 a) {
+    mov.b32 r.x, a.y;
+    add.u32 r.y, a.x, 1;
+    ret;
+}
+.func (.reg .v2 .b32 r) divisor(.reg .v2 .b32 a) {
+    .reg .v2 .b32 %b; .reg .pred %p;
+    setp.eq.u32 %p, a.y, 0;
+    @%p bra found;
+    mov.u32 %b.x, a.y;
+    rem.u32 %b.y, a.x, a.y;
+    call (r), divisor, (%b);
+    ret;
+found:
+    mov.v2.b32 r, a;
+    ret;
+}
+.func (.reg .f32 r) products(.reg .v4 .f32 a, .reg .f32 f) {
+    mul.f32 r, a.x, f;
+    fma.rn.f32 r, a.y, f, r;
+    fma.rn.f32 r, a.z, f, r;
+    fma.rn.f32 r, a.w, f, r;
+    ret;
+}
+.global .align 8 .u64 table[2] = {exchange, divisor};
+.visible .entry k(.param .u64 out) {
+    .reg .b32 %r<12>; .reg .b64 %rd<8>; .reg .v2 .b32 %v; .reg .f32 %f<4>;
+    ld.param.u64 %rd0, [out];
+    mov.u32 %r0, %tid.x;
+    mul.wide.u32 %rd1, %r0, 16;
+    add.u64 %rd0, %rd0, %rd1;
+    add.u32 %r1, %r0, 1;
+    mov.u32 %r2, 36;
+    call (%v), divisor, ({%r1, %r2});
+    mov.u32 %r3, %v.x;
+    mov.u32 %v.x, %r0; mov.u32 %v.y, 36;
+    call ({%r4, %r5}), exchange, (%v);
+    add.u32 %r4, %r4, %r5;
+    and.b32 %r6, %r0, 1;
+    mul.wide.u32 %rd2, %r6, 8;
+    mov.u64 %rd3, table;
+    add.u64 %rd3, %rd3, %rd2;
+    ld.global.u64 %rd4, [%rd3];
+    prototype: .callprototype (.reg .v2 .b32 _) _ (.reg .v2 .b32 _);
+    call ({%r7, _}), %rd4, ({%r1, %r2}), prototype;
+    cvt.rn.f32.u32 %f0, %r0;
+    call (%f1), products, ({%f0, 0f3f800000, 0f40000000, %f0}, 0f40800000);
+    cvt.rzi.u32.f32 %r8, %f1;
+    st.global.v4.u32 [%rd0], {%r3, %r4, %r7, %r8};
+    ret;
+}";

@@ -64,7 +64,7 @@ pub const ORACLES: &[Oracle] = &[
     },
     Oracle {
         name: "products",
-        what: "products of exact numbers, placed by the ISA's figures of fragments (`src/exec/tests/matrix.rs`)",
+        what: "products of exact numbers, placed by the ISA's figures of fragments (`src/exec/tests/matrix.rs`, `sparse.rs`)",
         holds: Holds::Record,
     },
     Oracle {

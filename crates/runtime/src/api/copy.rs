@@ -22,8 +22,9 @@ fn copy(to: Bytes, from: Bytes, bytes: u64, direction: u32, on: Stream) -> Answe
     let driver = context::ready()?;
     match direction {
         kind::HOST_TO_HOST => {
-            driver.cuStreamSynchronize(on)?;
-            to.copy_from(from, bytes)
+            let side = |at: Bytes| Side { kind: memory::HOST, host: at.address(), ..Side::default() };
+            let (from, to) = (side(from), side(to));
+            driver.cuMemcpy2DAsync_v2(&Rectangle { from, to, width_bytes: bytes, height: 1 }, on)
         }
         kind::HOST_TO_DEVICE => driver.cuMemcpyHtoDAsync_v2(to.address(), from, bytes, on),
         kind::DEVICE_TO_HOST => driver.cuMemcpyDtoHAsync_v2(to, from.address(), bytes, on),
@@ -34,7 +35,7 @@ fn copy(to: Bytes, from: Bytes, bytes: u64, direction: u32, on: Stream) -> Answe
 }
 
 /// The memory types of a copy's two sides, as (source, destination).
-fn memories(direction: u32) -> Answer<(u32, u32)> {
+pub fn memories(direction: u32) -> Answer<(u32, u32)> {
     Ok(match direction {
         kind::HOST_TO_HOST => (memory::HOST, memory::HOST),
         kind::HOST_TO_DEVICE => (memory::HOST, memory::DEVICE),
@@ -77,16 +78,15 @@ fn rectangle(to: Place, from: Place, (width, height): (u64, u64), direction: u32
             return Err(Error::InvalidPitchValue);
         }
     }
-    driver.cuStreamQuery(on)?;
     if width == 0 || height == 0 {
         return Ok(());
     }
     let (from, to) = (from.side(from_kind), to.side(to_kind));
-    driver.cuMemcpy2DUnaligned_v2(&Rectangle { from, to, width_bytes: width, height })
+    driver.cuMemcpy2DAsync_v2(&Rectangle { from, to, width_bytes: width, height }, on)
 }
 
 /// The driver's descriptor of an array.
-fn describe(driver: &Driver, array: Array) -> Answer<Array3dDescriptor> {
+pub fn describe(driver: &Driver, array: Array) -> Answer<Array3dDescriptor> {
     let mut descriptor = Array3dDescriptor::default();
     driver.cuArray3DGetDescriptor_v2(&mut descriptor, array)?;
     Ok(descriptor)
@@ -144,9 +144,8 @@ fn corner(array: Array, (at, rows): (Position, Pitched), kind: u32, element: u64
     })
 }
 
-fn cuboid(what: In<Copy3D>, on: Stream) -> Answer {
-    let driver = context::ready()?;
-    let what = what.get()?;
+/// The driver's description of a copy.
+pub fn cuboid_of(driver: &Driver, what: Copy3D) -> Answer<Cuboid> {
     let (from_array, to_array) = (Array(what.from_array), Array(what.to_array));
     let element = |array: Array| match array {
         Array::NULL => Ok(1),
@@ -156,19 +155,22 @@ fn cuboid(what: In<Copy3D>, on: Stream) -> Answer {
     let (from_kind, to_kind) = memories(what.kind)?;
     // If an array takes part, the extent counts elements.
     let width = what.extent.width.checked_mul(from_element.max(to_element)).ok_or(Error::InvalidValue)?;
-    if width == 0 || what.extent.height == 0 || what.extent.depth == 0 {
+    Ok(Cuboid {
+        from: corner(from_array, (what.from_at, what.from), from_kind, from_element)?,
+        to: corner(to_array, (what.to_at, what.to), to_kind, to_element)?,
+        width_bytes: width,
+        height: what.extent.height,
+        depth: what.extent.depth,
+    })
+}
+
+fn cuboid(what: In<Copy3D>, on: Stream) -> Answer {
+    let driver = context::ready()?;
+    let what = what.get()?;
+    if what.extent.width == 0 || what.extent.height == 0 || what.extent.depth == 0 {
         return Ok(());
     }
-    driver.cuMemcpy3DAsync_v2(
-        &Cuboid {
-            from: corner(from_array, (what.from_at, what.from), from_kind, from_element)?,
-            to: corner(to_array, (what.to_at, what.to), to_kind, to_element)?,
-            width_bytes: width,
-            height: what.extent.height,
-            depth: what.extent.depth,
-        },
-        on,
-    )
+    driver.cuMemcpy3DAsync_v2(&cuboid_of(driver, what)?, on)
 }
 
 /// Rows of memory, `pitch` bytes apart.

@@ -3,7 +3,7 @@
 use crate::api::api;
 use crate::client::{Bytes, Dim3, In, LaunchConfig};
 use crate::context::{self, DEVICE};
-use crate::driver::{self, Driver, Kernel, Stream};
+use crate::driver::{self, Driver, Kernel, Pass, Stream};
 use crate::error::{Answer, Error};
 use crate::registry;
 
@@ -50,7 +50,7 @@ fn launch(kernel: Bytes, grid: Dim3, block: Dim3, arguments: Bytes, shared: u64,
     let driver = context::ready()?;
     let kernel = registry::kernel(driver, kernel)?;
     let Shape { grid, block, shared } = check(driver, grid, block, shared)?;
-    registry::around_launch(driver, || {
+    registry::around_launch(driver, on, || {
         let extra = Bytes::NULL;
         driver.cuLaunchKernel(
             kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, on, arguments, extra,
@@ -79,15 +79,16 @@ api! {
         let driver = context::ready()?;
         let kernel = registry::kernel(driver, function)?;
         let Shape { grid, block, shared } = check(driver, config.grid, config.block, config.shared)?;
+        let stream = Stream(config.stream);
         let config = driver::LaunchConfig {
             grid: sides(grid),
             block: sides(block),
             shared,
-            stream: Stream(config.stream),
+            stream: stream.pass(),
             attributes: Bytes::at(config.attributes),
             count: config.count,
         };
-        registry::around_launch(driver, || driver.cuLaunchKernelEx(&config, kernel, arguments, Bytes::NULL))
+        registry::around_launch(driver, stream, || driver.cuLaunchKernelEx(&config, kernel, arguments, Bytes::NULL))
     }
 
     /// Fails, because the driver does not support grid synchronisation.
@@ -97,7 +98,7 @@ api! {
         let driver = context::ready()?;
         let kernel: Kernel = registry::kernel(driver, function)?;
         let Shape { grid, block, shared } = check(driver, grid, block, shared)?;
-        registry::around_launch(driver, || {
+        registry::around_launch(driver, stream, || {
             driver.cuLaunchCooperativeKernel(
                 kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, arguments,
             )

@@ -21,6 +21,31 @@ api! {
         context::ready()?.cuDeviceSetMemPool(device, pool)
     }
 
+    /// Writes the default pool of a location.
+    cudaMemGetDefaultMemPool(pool: Out<Pool>, location: Bytes, kind: u32) {
+        context::ready()?.cuMemGetDefaultMemPool(pool, location, kind)
+    }
+
+    /// Writes the current pool of a location.
+    cudaMemGetMemPool(pool: Out<Pool>, location: Bytes, kind: u32) {
+        context::ready()?.cuMemGetMemPool(pool, location, kind)
+    }
+
+    /// Sets the current pool of a location.
+    cudaMemSetMemPool(location: Bytes, kind: u32, pool: Pool) {
+        context::ready()?.cuMemSetMemPool(location, kind, pool)
+    }
+
+    /// Writes the access that a location has to a pool's memory.
+    cudaMemPoolGetAccess(flags: Out<u32>, pool: Pool, location: Bytes) {
+        context::ready()?.cuMemPoolGetAccess(flags, pool, location)
+    }
+
+    /// Accepts access of the device, which has it.
+    cudaMemPoolSetAccess(pool: Pool, accesses: Bytes, count: u64) {
+        context::ready()?.cuMemPoolSetAccess(pool, accesses, count)
+    }
+
     /// Creates a pool. The properties are the driver API's.
     cudaMemPoolCreate(pool: Out<Pool>, properties: Bytes) {
         context::ready()?.cuMemPoolCreate(pool, properties)

@@ -68,18 +68,8 @@ api! {
 
     /// Writes the ordinal of the one device.
     cudaStreamGetDevice | cudaStreamGetDevice_ptsz (stream: Stream, device: Out<i32>) {
-        context::ready()?.cuStreamQuery(stream)?;
+        context::ready()?.cuStreamGetFlags(stream, Bytes::to(&mut 0_u32).out())?;
         device.put(context::DEVICE)
-    }
-
-    /// Writes whether the stream is being captured into a graph.
-    cudaStreamIsCapturing | cudaStreamIsCapturing_ptsz (stream: Stream, status: Out<u32>) {
-        context::ready()?.cuStreamIsCapturing(stream, status)
-    }
-
-    /// Fails, because the driver does not support graphs.
-    cudaStreamBeginCapture | cudaStreamBeginCapture_ptsz (stream: Stream, mode: u32) {
-        context::ready()?.cuStreamBeginCapture_v2(stream, mode)
     }
 
     /// Writes the lowest and highest stream priority.

@@ -9,7 +9,7 @@ use crate::error::{Answer, Error};
 use crate::registry;
 
 /// Device address of a range within a variable.
-fn range(driver: &Driver, symbol: Bytes, offset: u64, bytes: u64) -> Answer<u64> {
+pub fn range(driver: &Driver, symbol: Bytes, offset: u64, bytes: u64) -> Answer<u64> {
     let (address, size) = registry::variable(driver, symbol)?;
     let end = offset.checked_add(bytes).filter(|end| *end <= size);
     end.map(|_| address + offset).ok_or(Error::InvalidValue)

@@ -1,5 +1,6 @@
 //! Differences between versions of the runtime API: structures that grew, and signatures that changed.
 
+pub mod graphs;
 mod properties;
 
 pub use properties::{Layout, device_properties};

@@ -5,12 +5,12 @@
 //! operands of the lanes before it, so the lanes get what they would have got one after the other, in lane order.
 
 use strata_memory::LINE_BYTES;
-use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType, apply};
+use strata_memory::atomic::{self, AtomicBatch, AtomicOp, AtomicType, apply};
 use strata_ptx::exec::memory::Image;
 use strata_ptx::isa::{self, Ty};
 use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
-use super::entry::{Entry, Operation, SECOND_OPERAND};
+use super::entry::{Entry, Operation, SECOND_OPERAND, SECOND_WIDE_OPERAND};
 
 /// Maps an atomic of the instruction set to the memory system's operation on a line; `None` when it has none.
 pub fn at_the_line(op: isa::AtomicOp, ty: Ty) -> Option<(AtomicOp, AtomicType)> {
@@ -39,6 +39,7 @@ pub fn at_the_line(op: isa::AtomicOp, ty: Ty) -> Option<(AtomicOp, AtomicType)> 
         (Ty::Bf16, Isa::Add) => AtomicType::Bf16,
         (Ty::F16x2, Isa::Add) => AtomicType::F16x2,
         (Ty::Bf16x2, Isa::Add) => AtomicType::Bf16x2,
+        (Ty::B128, Isa::Exch | Isa::Cas) => AtomicType::B128,
         _ => return None,
     };
     Some((performed, operands))
@@ -66,6 +67,9 @@ pub fn fill(batch: &mut AtomicBatch, entry: &Entry, lanes: LaneMask, combining: 
     };
     (batch.op, batch.ty) = at_the_line(op, entry.ty).expect("checked at issue");
     (batch.returns, batch.count) = (returns, 0);
+    if batch.ty == AtomicType::B128 {
+        return fill_wide(batch, entry, lanes);
+    }
     let (words, wide) = (&entry.image, entry.width == 8);
     if combining > 1 && combines(batch.op, batch.ty) {
         let mut left = lanes;
@@ -88,6 +92,9 @@ pub fn fill(batch: &mut AtomicBatch, entry: &Entry, lanes: LaneMask, combining: 
 /// Copies the old values of the atomics of `lanes` to the lanes' words. Returns whether any of the values was replaced by
 /// another.
 pub fn take(batch: &AtomicBatch, entry: &mut Entry, lanes: LaneMask, combining: u32) -> bool {
+    if batch.ty == AtomicType::B128 {
+        return take_wide(batch, entry);
+    }
     let combined = combining > 1 && combines(batch.op, batch.ty);
     let unused_bits = 64 - 8 * batch.ty.bytes();
     let differs = |old: u64, new: u64| (new ^ old) << unused_bits != 0;
@@ -110,6 +117,39 @@ pub fn take(batch: &AtomicBatch, entry: &mut Entry, lanes: LaneMask, combining: 
             let new = apply(batch.op, batch.ty, old, operand, 0);
             changed |= differs(old, new);
             old = new;
+        }
+    }
+    changed
+}
+
+/// Fills a batch with atomics of 128 bits, which are never combined.
+#[cold]
+fn fill_wide(batch: &mut AtomicBatch, entry: &Entry, lanes: LaneMask) {
+    for (at, lane) in lanes_of(lanes).enumerate() {
+        batch.lane[at] = lane as u8;
+        batch.offset[at] = entry.addresses[lane] as u8 % LINE_BYTES as u8;
+        for half in 0..2 {
+            batch.a[2 * at + half] = operand(&entry.image, 2 * half, true, lane);
+            batch.b[2 * at + half] = operand(&entry.image, SECOND_WIDE_OPERAND + 2 * half, true, lane);
+        }
+        batch.count += 1;
+    }
+}
+
+/// As [`take`], of 128 bits.
+#[cold]
+fn take_wide(batch: &AtomicBatch, entry: &mut Entry) -> bool {
+    let mut changed = false;
+    for at in 0..usize::from(batch.count) {
+        let lane = usize::from(batch.lane[at]);
+        let wide = |first: usize| {
+            let [low, high] = [0, 2].map(|half| operand(&entry.image, first + half, true, lane));
+            u128::from(high) << 64 | u128::from(low)
+        };
+        let old = atomic::wide(&batch.a, at);
+        changed |= old != atomic::apply_wide(batch.op, old, wide(0), wide(SECOND_WIDE_OPERAND));
+        for n in 0..4 {
+            entry.image.words[n].0[lane] = (old >> (32 * n)) as u32;
         }
     }
     changed

@@ -1,11 +1,12 @@
 //! The table of memory instructions in flight.
 
 use strata_engine::Cycle;
+use strata_memory::atomic::AtomicBatch;
 use strata_memory::doors::{LaneAction, Policy};
 use strata_memory::{Address, ByteMask, LineAddress};
 use strata_ptx::exec::memory::Image;
 use strata_ptx::isa::{self, Pc, Ty};
-use strata_ptx::lanes::{LaneMask, WARP_LANES};
+use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
 use super::coalesce::{self, Group, Shape};
 use super::instruction::MemoryInstruction;
@@ -63,8 +64,11 @@ pub enum Stage {
     Done,
 }
 
-/// Index in [`Entry::image`] of an atomic's second operand (the new value of `cas`).
+/// Index in [`Entry::image`] of the second operand (the new value of `cas`) of an atomic of up to 64 bits.
 pub const SECOND_OPERAND: usize = 2;
+
+/// The same, of 128 bits.
+pub const SECOND_WIDE_OPERAND: usize = 4;
 
 /// A memory instruction in flight. Entries are large and stay in place for their whole life.
 #[derive(Clone, Debug)]
@@ -182,7 +186,10 @@ impl Entry {
     #[inline(always)]
     pub fn next_device_group(&mut self, segment_bytes: usize) -> (Group, Piece) {
         if self.global != 0 {
-            let group = self.group(self.global, self.width, segment_bytes);
+            let mut group = self.group(self.global, self.width, segment_bytes);
+            if self.width == 16 && matches!(self.operation, Operation::Atomic { .. }) {
+                group = self.first_of_wide(group);
+            }
             self.global &= !group.lanes;
             return (group, Piece { lanes: group.lanes, first: 0, width: self.width, shape: self.shape });
         }
@@ -217,6 +224,17 @@ impl Entry {
             }
             _ => self.search(left, width.into(), segment_bytes),
         }
+    }
+
+    /// As many lanes of a group as an atomic of 128 bits takes along, from the lowest.
+    #[cold]
+    fn first_of_wide(&self, group: Group) -> Group {
+        let lanes = lanes_of(group.lanes).take(AtomicBatch::MOST_WIDE as usize);
+        let (lanes, bytes) = lanes.fold((0, ByteMask::NONE), |(lanes, bytes), lane| {
+            let at = self.addresses[lane] as usize % strata_memory::LINE_BYTES;
+            (lanes | 1 << lane, bytes | ByteMask::range(at, 16))
+        });
+        Group { lanes, bytes, ..group }
     }
 
     #[inline(never)]

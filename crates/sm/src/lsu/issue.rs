@@ -9,7 +9,7 @@ use strata_ptx::lanes::LaneMask;
 use super::address::{Places, Resolved, fault};
 use super::behind::check_mapped;
 use super::coalesce::{self, Shape};
-use super::entry::{Operation, Place, SECOND_OPERAND};
+use super::entry::{Operation, Place, SECOND_OPERAND, SECOND_WIDE_OPERAND};
 use super::fence::{HeldBack, acquires, releases};
 use super::instruction::MemoryInstruction;
 use super::{Lsu, atomics};
@@ -99,8 +99,9 @@ impl Lsu {
             Operation::Atomic { op, .. } => {
                 memory::gather(operands, mode.ty, 1, 1, &mut entry.image);
                 if op == strata_ptx::isa::AtomicOp::Cas {
+                    let second = if width == 16 { SECOND_WIDE_OPERAND } else { SECOND_OPERAND };
                     for half in 0..mode.ty.rows() {
-                        entry.image.words[SECOND_OPERAND + half] = *operands.source(2, half);
+                        entry.image.words[second + half] = *operands.source(2, half);
                     }
                 }
             }

@@ -16,7 +16,7 @@ use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
 use super::coalesce::Shape;
 use super::config::ScratchpadConfig;
-use super::entry::{Entry, OWN, Operation, Place, SECOND_OPERAND};
+use super::entry::{Entry, OWN, Operation, Place, SECOND_OPERAND, SECOND_WIDE_OPERAND};
 use super::statistics::LsuStatistics;
 
 /// Largest supported number of banks.
@@ -258,6 +258,9 @@ impl Scratchpad {
     /// Performs an atomic, lane by lane in lane order.
     fn modify(&mut self, op: isa::AtomicOp, entry: &mut Entry) {
         let width = usize::from(entry.width);
+        if width == 16 {
+            return self.modify_wide(op, entry);
+        }
         let words = &mut entry.image.words;
         for lane in lanes_of(entry.shared) {
             let at = entry.addresses[lane] as usize;
@@ -274,6 +277,26 @@ impl Scratchpad {
             words[0].0[lane] = old as u32;
             if width == 8 {
                 words[1].0[lane] = (old >> 32) as u32;
+            }
+        }
+    }
+
+    /// The same, of 128 bits.
+    #[cold]
+    fn modify_wide(&mut self, op: isa::AtomicOp, entry: &mut Entry) {
+        let words = &mut entry.image.words;
+        for lane in lanes_of(entry.shared) {
+            let operand = |first: usize| {
+                (0..4).fold(0, |all, n| all | u128::from(words[first + n].0[lane]) << (32 * n))
+            };
+            let bytes = self.bytes[entry.addresses[lane] as usize..].first_chunk_mut();
+            let bytes: &mut [u8; 16] = bytes.expect("resolved addresses lie in shared memory");
+            let old = u128::from_le_bytes(*bytes);
+            let new = atomic::apply_wide(op, old, operand(0), operand(SECOND_WIDE_OPERAND));
+            self.changed += u64::from(new != old);
+            *bytes = new.to_le_bytes();
+            for (n, row) in words.iter_mut().enumerate().take(4) {
+                row.0[lane] = (old >> (32 * n)) as u32;
             }
         }
     }

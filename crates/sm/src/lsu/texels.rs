@@ -5,7 +5,7 @@ use strata_memory::doors::Policy;
 use strata_ptx::exec::{Operands, memory};
 use strata_ptx::isa::{CacheOp, Op, SurfaceMode, Ty};
 use strata_ptx::lanes::{LaneMask, Row, lanes_of};
-use strata_ptx::texture::{Beyond, Header, Image, coordinates, footprint, handle, place};
+use strata_ptx::texture::{Beyond, Header, coordinates, details, footprint, handle, level, place};
 
 use super::address::{Resolver, fault};
 use super::coalesce::{self, Shape};
@@ -78,10 +78,10 @@ impl Lsu {
                         unreachable!("a texture was asked for")
                     };
                     let place = coordinates(operands, what.geometry.coordinates(), lane);
-                    let footprint = footprint(texture, &what, place);
+                    let footprint = footprint(texture, &what, place, details(operands, &what, lane));
                     if footprint.inside != 0 {
-                        let image = &texture.image;
-                        check_image(&mut self.resolver, image, memory, launch, lane)?;
+                        let whole = (texture.image.base, texture.bytes());
+                        check_image(&mut self.resolver, whole, memory, launch, lane)?;
                     }
                     fetch.put(lane, found, footprint);
                 }
@@ -93,7 +93,8 @@ impl Lsu {
                 let entry = self.table.vacant();
                 for lane in lanes_of(memory.lanes) {
                     let found = headers.any(handle(operands, lane)).map_err(|what| bad(lane, what))?;
-                    entry.image.words[0].0[lane] = headers.at(found).answer(query);
+                    entry.image.words[0].0[lane] =
+                        headers.at(found).answer(query, level(operands, query, lane));
                 }
                 (entry.ty, entry.vector, entry.width) = (Ty::U32, 1, 4);
             }
@@ -141,7 +142,7 @@ impl Lsu {
                     }
                 })?;
             if let Some(address) = address {
-                check_image(&mut self.resolver, image, memory, launch, lane)?;
+                check_image(&mut self.resolver, (image.base, image.bytes()), memory, launch, lane)?;
                 entry.addresses[lane] = address;
                 inside |= 1 << lane;
             }
@@ -196,14 +197,14 @@ impl Lsu {
 /// Checks that all of an image's memory is still allocated; the program may have freed it.
 fn check_image(
     resolver: &mut Resolver,
-    image: &Image,
+    (base, bytes): (u64, u64),
     memory: &MemoryInstruction<'_>,
     launch: &Launch,
     lane: usize,
 ) -> Result<(), Fault> {
-    if resolver.is_allocated(launch, memory.pc, image.base, image.base + image.bytes()) {
+    if resolver.is_allocated(launch, memory.pc, base, base + bytes) {
         return Ok(());
     }
-    let kind = FaultKind::OutOfBounds { address: image.base, bytes: image.bytes() as u32, space: "texture" };
+    let kind = FaultKind::OutOfBounds { address: base, bytes: bytes as u32, space: "texture" };
     Err(fault(memory, launch, lane, kind))
 }

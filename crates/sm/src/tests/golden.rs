@@ -144,7 +144,16 @@ fn matrix_products_read_every_register_and_take_their_unit_for_an_interval() {
     let product = |first: u8| {
         let (f16, f32) = (Element::F16, Accumulator::F32);
         let layout = Layout::Warp { rows: 16 };
-        let mma = Mma { layout, depth: 8, a: f16, b: f16, c: f32, d: f32, combine: Combine::Multiply };
+        let mma = Mma {
+            layout,
+            depth: 8,
+            a: f16,
+            b: f16,
+            c: f32,
+            d: f32,
+            combine: Combine::Multiply,
+            sparse: None,
+        };
         let dst = [0, 1, 2, 3].map(|n| Dst::Reg(Reg(first + n)));
         let src = [0, 1, 2, 3, 4, 5, 6].map(|n| Src::Reg(Reg(n)));
         instruction(Op::Mma(mma), Class::MatrixHalf, &dst, &src)

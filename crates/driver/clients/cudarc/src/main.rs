@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{}, {:?}", context.name()?, context.compute_capability()?);
     assert!(context.name()?.starts_with("Strata "));
     assert!(context.has_async_alloc());
-    let module = context.load_module(Ptx::from_src(include_str!("../../kernels.ptx")))?;
+    let module = context.load_module(Ptx::from_src(include_str!("../../programs/kernels.ptx")))?;
     let stream = context.default_stream();
 
     // Arguments by value and by pointer, and a variable of the module.

@@ -2,6 +2,7 @@
 //! executor in lockstep and by sums written here, and numbers that depend on neither threads nor skipping.
 
 mod kernels;
+mod sparse;
 
 use crate::support::{PLAIN, gtx480};
 use half::f16;

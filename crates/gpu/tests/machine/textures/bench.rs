@@ -5,7 +5,9 @@ use strata_gpu::gpu::{Gpu, GpuOptions};
 use strata_gpu::machine::Machine;
 use strata_gpu::program::Program;
 use strata_ptx::isa::Geometry;
-use strata_ptx::texture::{Addressing, Channel, Filter, Format, Header, Image, Layout, Read, Texture};
+use strata_ptx::texture::{
+    Addressing, Channel, Filter, Format, Header, Image, Layout, Levels, Read, Texture,
+};
 use strata_workloads::{DeviceError, DevicePtr, Module, Shape};
 
 use crate::support::{PLAIN, gtx480, module};
@@ -42,6 +44,8 @@ pub struct Spec {
     pub filter: Filter,
     pub read: Read,
     pub normalized: bool,
+    /// Levels of detail, of an array.
+    pub levels: u32,
 }
 
 impl Spec {
@@ -55,6 +59,7 @@ impl Spec {
             filter: Filter::Point,
             read: Read::Element,
             normalized: false,
+            levels: 1,
         }
     }
 
@@ -66,15 +71,17 @@ impl Spec {
             read: self.read,
             normalized: self.normalized,
             border: [0.0; 4],
+            levels: Levels { count: self.levels, most: self.levels as f32, ..Levels::ONE },
         }
     }
 
-    /// Makes the image on a card, filled with `bytes`, x fastest.
+    /// Makes the image on a card, filled with `bytes`, x fastest, level by level.
     pub fn image<B: Backend>(&self, card: &mut Card<B>, bytes: &[u8]) -> Image {
         let [width, height, depth] = self.sides;
         let (format, geometry) = (self.format, self.geometry);
         let image = if self.array {
-            card.alloc_array("texels", ArrayShape { format, geometry, width, height, depth }).unwrap()
+            let shape = ArrayShape { format, geometry, width, height, depth };
+            card.alloc_levels("texels", shape, self.levels).unwrap()
         } else {
             let row = u64::from(width) * format.bytes() as u64;
             let pitch = row.next_multiple_of(32);
@@ -83,10 +90,13 @@ impl Spec {
             let base = card.alloc("texels", room).unwrap().0;
             Image { base, format, geometry, width, height, depth, layout }
         };
-        let row = image.row_bytes() as usize;
-        for (n, data) in bytes.chunks(row).enumerate() {
-            let (y, z) = (n as u32 % height, n as u32 / height);
-            card.write_row(&image, (0, y, z), data).unwrap();
+        let mut rest = bytes;
+        for level in (0..self.levels).map(|n| image.level(n)) {
+            for (z, y) in (0..level.depth).flat_map(|z| (0..level.height).map(move |y| (z, y))) {
+                let (row, behind) = rest.split_at(level.row_bytes() as usize);
+                card.write_row(&level, (0, y, z), row).unwrap();
+                rest = behind;
+            }
         }
         image
     }

@@ -4,6 +4,7 @@ mod bench;
 mod compiled;
 mod faults;
 mod fetches;
+mod mipmaps;
 mod model;
 mod references;
 mod surfaces;

@@ -148,7 +148,7 @@ const BIT_256: Shape = Shape {
 };
 
 /// A number that every type which takes part has: small, of both signs where the type has them.
-fn number(element: Element, n: usize) -> i64 {
+pub(super) fn number(element: Element, n: usize) -> i64 {
     let n = ((n * 2_654_435_761) >> 7) as i64;
     match element {
         Element::B1 => n & 1,
@@ -161,7 +161,7 @@ fn number(element: Element, n: usize) -> i64 {
 }
 
 /// The bits of a number in a type.
-fn encode(element: Element, number: i64) -> u64 {
+pub(super) fn encode(element: Element, number: i64) -> u64 {
     match element {
         Element::F16 => f16::from_f64(number as f64).to_bits().into(),
         Element::Bf16 => bf16::from_f64(number as f64).to_bits().into(),
@@ -186,7 +186,7 @@ fn encode(element: Element, number: i64) -> u64 {
     }
 }
 
-fn encode_sum(elements: Accumulator, number: i64) -> u64 {
+pub(super) fn encode_sum(elements: Accumulator, number: i64) -> u64 {
     match elements {
         Accumulator::F16 => f16::from_f64(number as f64).to_bits().into(),
         Accumulator::F32 => (number as f32).to_bits().into(),
@@ -195,7 +195,7 @@ fn encode_sum(elements: Accumulator, number: i64) -> u64 {
     }
 }
 
-const fn sum_bits(elements: Accumulator) -> u32 {
+pub(super) const fn sum_bits(elements: Accumulator) -> u32 {
     match elements {
         Accumulator::F16 => 16,
         Accumulator::F64 => 64,
@@ -204,7 +204,7 @@ const fn sum_bits(elements: Accumulator) -> u32 {
 }
 
 /// Puts element i of every lane, `bits` wide, into the sources from slot `first` on.
-fn fill(
+pub(super) fn fill(
     slots: &mut Slots,
     first: usize,
     elements: usize,
@@ -228,7 +228,16 @@ fn fill(
 
 fn check(shape: &Shape, a: Element, b: Element, c: Accumulator, combine: Combine) {
     let (rows, depth) = (usize::from(shape.rows), usize::from(shape.depth));
-    let mma = Mma { layout: Layout::Warp { rows: shape.rows }, depth: shape.depth, a, b, c, d: c, combine };
+    let mma = Mma {
+        layout: Layout::Warp { rows: shape.rows },
+        depth: shape.depth,
+        a,
+        b,
+        c,
+        d: c,
+        combine,
+        sparse: None,
+    };
     let left = |row: usize, k: usize| number(a, row * depth + k + 1);
     let right = |k: usize, column: usize| number(b, k * 8 + column + 5000);
     let old = |row: usize, column: usize| ((row * 8 + column) as i64 % 41) - 20;
@@ -347,6 +356,7 @@ fn four_products_at_once() {
             c,
             d,
             combine: Combine::Multiply,
+            sparse: None,
         };
         let left = |q: usize, row: usize, k: usize| number(Element::F16, q * 32 + row * 4 + k);
         let right = |q: usize, k: usize, column: usize| number(Element::F16, 900 + q * 32 + k * 8 + column);
@@ -391,6 +401,7 @@ fn first_element(c: f32, products: &[(f32, f32)]) -> f32 {
         c: Accumulator::F32,
         d: Accumulator::F32,
         combine: Combine::Multiply,
+        sparse: None,
     };
     let mut slots = Slots::new(Op::Mma(mma));
     let factor = |k: usize| products.get(k).copied().unwrap_or((0.0, 0.0));
@@ -430,6 +441,7 @@ fn integer_sums_wrap_or_stop() {
             c: Accumulator::S32,
             d: Accumulator::S32,
             combine,
+            sparse: None,
         };
         let slots = Slots::new(Op::Mma(mma))
             .source_value(0, 0x7f7f_7f7f)

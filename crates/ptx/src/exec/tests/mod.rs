@@ -11,6 +11,7 @@ mod memory;
 mod moves;
 mod oracles;
 mod print;
+mod sparse;
 mod video;
 mod warp;
 

@@ -28,7 +28,7 @@ const ORACLES: &[(&str, &[Tests])] = &[
     ("bounds", &[super::float::TESTS, super::half::BOUNDS]),
     ("formats", &[super::conversion::TESTS]),
     ("video", &[super::video::TESTS]),
-    ("products", &[super::matrix::TESTS]),
+    ("products", &[super::matrix::TESTS, super::sparse::TESTS]),
 ];
 
 /// What of an operation a test must have executed: all of a matrix product; of others the operation and the types, which of

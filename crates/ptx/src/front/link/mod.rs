@@ -13,6 +13,7 @@
 //! Lines of the texts follow each other in the linked module ([`Source`]); its errors, and those of its kernels, say
 //! which text they mean.
 
+mod image;
 mod rename;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use super::ast::{DeclSpace, Function, Item, Linkage, Module, Names, Place, Source, Statement, Variable};
 use super::diagnostic::{Diagnostic, Diagnostics, Fail};
 use super::layout::layout;
+pub use image::{Texts, image, is_image, texts};
 use rename::Renamer;
 
 /// A name at the top level of one text.

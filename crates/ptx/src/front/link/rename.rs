@@ -146,6 +146,7 @@ impl<'n> Renamer<'n> {
             | OperandKind::Lane(name, _)
             | OperandKind::Not(name)
             | OperandKind::Offset(name, _)
+            | OperandKind::Indexed { array: name, .. }
             | OperandKind::Memory { base: Base::Name(name), .. } => self.symbol(name),
             OperandKind::Component(name, component) => {
                 self.symbol(name);

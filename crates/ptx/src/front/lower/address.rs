@@ -73,8 +73,12 @@ impl Builder<'_> {
     /// A memory operand: base and byte offset. Addresses of shared, local and parameter space are 32 bits:
     /// the low word of a wider register counts.
     pub(super) fn address(&mut self, operand: &Operand, space: Space) -> Result<(VSrc, i64), Fail> {
-        let OperandKind::Memory { base, offset } = operand.kind else {
-            return Err(self.wrong_kind(operand, "an address in brackets"));
+        let (base, offset) = match operand.kind {
+            OperandKind::Memory { base: Base::Absolute, offset } => (Base::Absolute, offset),
+            ref kind => match kind.named_address() {
+                Some((name, offset)) => (Base::Name(name), offset),
+                None => return Err(self.wrong_kind(operand, "an address in brackets")),
+            },
         };
         let Base::Name(name) = base else {
             return Ok((VSrc::Const(Constant::Bits(offset as u64)), 0));

@@ -30,8 +30,9 @@ fn types(op: AtomicOp) -> &'static [Ty] {
         AtomicOp::Add => &[Ty::U32, Ty::S32, Ty::U64, Ty::S64, Ty::F32, Ty::F64],
         AtomicOp::Min | AtomicOp::Max => &[Ty::U32, Ty::S32, Ty::U64, Ty::S64],
         AtomicOp::Inc | AtomicOp::Dec => &[Ty::U32],
-        AtomicOp::And | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Exch => &[Ty::B32, Ty::B64],
-        AtomicOp::Cas => &[Ty::B16, Ty::B32, Ty::B64],
+        AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => &[Ty::B32, Ty::B64],
+        AtomicOp::Exch => &[Ty::B32, Ty::B64, Ty::B128],
+        AtomicOp::Cas => &[Ty::B16, Ty::B32, Ty::B64, Ty::B128],
     }
 }
 
@@ -52,8 +53,7 @@ pub(super) fn atomic_mode(m: &mut Modifiers<'_>) -> MemoryMode {
 impl<'a> Builder<'a> {
     pub(super) fn atomic(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
         let returns = self.text(i.opcode) == "atom";
-        let asynchronous = m.contains("async");
-        if asynchronous || m.contains("b128") {
+        if m.contains("async") {
             return Err(self.unsupported(i, "this atomic"));
         }
         if ["v2", "v4", "v8"].iter().any(|word| m.contains(word)) {

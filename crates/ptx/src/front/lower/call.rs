@@ -19,7 +19,7 @@ struct Binding<'a> {
 }
 
 /// A result to copy out of the callee: its register, the caller's operand, the type.
-type CopyOut<'a> = (VReg, &'a Operand, Ty);
+type CopyOut = (VReg, Operand, Ty);
 
 impl<'a> Builder<'a> {
     /// `call`.
@@ -151,7 +151,7 @@ impl<'a> Builder<'a> {
         self.guard = None;
         self.line = target.place.line;
         for (register, actual, ty) in copies {
-            let dst = self.dst(actual, ty)?;
+            let dst = self.dst(&actual, ty)?;
             self.emit(move_of(ty), &[dst], &[VSrc::Reg(register, false)]);
         }
         Ok(())
@@ -175,27 +175,35 @@ impl<'a> Builder<'a> {
         if let Some(shared) = self.bind_storage(binding)? {
             return Ok(shared);
         }
-        // A value for a scalar: a register of the callee's own.
-        let ty = scalar(formal)?;
-        let value = self.src(actual, ty)?;
-        let register = self.fresh(ty);
-        self.emit(move_of(ty), &[VDst::Reg(register)], &[value]);
-        Ok(own(formal, register))
+        // A value for a scalar, or for each element of a vector: registers of the callee's own.
+        let (ty, count) = elements(formal)?;
+        let mut registers = Vec::with_capacity(count.into());
+        for element in self.elements(actual, count)? {
+            let value = self.src(&element, ty)?;
+            let register = self.fresh(ty);
+            self.emit(move_of(ty), &[VDst::Reg(register)], &[value]);
+            registers.push(register);
+        }
+        Ok(own(formal, registers))
     }
 
     /// What a formal result stands for in the callee; registers are copied out afterwards.
-    fn bind_result(&mut self, binding: &Binding<'a>, copies: &mut Vec<CopyOut<'a>>) -> Result<Symbol, Fail> {
+    fn bind_result(&mut self, binding: &Binding<'a>, copies: &mut Vec<CopyOut>) -> Result<Symbol, Fail> {
         let Binding { formal, actual } = *binding;
         if let Some(shared) = self.bind_storage(binding)? {
             return Ok(shared);
         }
-        let ty = scalar(formal)?;
-        let register = self.fresh(ty);
+        let (ty, count) = elements(formal)?;
+        let registers: Vec<VReg> = (0..count).map(|_| self.fresh(ty)).collect();
         if !matches!(actual.kind, OperandKind::Sink) {
-            self.dst(actual, ty)?;
-            copies.push((register, actual, ty));
+            for (register, element) in registers.iter().zip(self.elements(actual, count)?) {
+                if !matches!(element.kind, OperandKind::Sink) {
+                    self.dst(&element, ty)?;
+                    copies.push((*register, element, ty));
+                }
+            }
         }
-        Ok(own(formal, register))
+        Ok(own(formal, registers))
     }
 
     /// Caller and callee share a `.param`: it is written before the call and dead after.
@@ -233,6 +241,12 @@ impl<'a> Builder<'a> {
             "vprintf" => self.vprintf(target.place, results, arguments),
             "__assertfail" => self.assert_fail(arguments),
             name if let Some(op) = TileOp::of_function(name) => self.tile(op, callee, arguments),
+            // The device runtime: `cudaLaunchDevice`, `cudaGetParameterBuffer` and what goes with them.
+            name if name.starts_with("cuda") => {
+                Err(Diagnostic::unsupported(target.place, "dynamic parallelism")
+                    .found(format!("a call of `{name}`"))
+                    .expected("a kernel that launches no other: launches come from the host"))
+            }
             name => Err(Diagnostic::unsupported(target.place, "call of a function without a body")
                 .found(format!("`{name}`"))
                 .expected("a function of this text, `malloc`, `free`, `vprintf`, `__assertfail`, `stash_add_map`, `stash_chg_map`, \
@@ -251,14 +265,32 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// A formal parameter with a register of its own.
-pub(super) fn own(formal: &ast::Variable, register: VReg) -> Symbol {
-    if formal.space == DeclSpace::Param { Symbol::Argument(register) } else { Symbol::Register(register) }
+/// A formal parameter with registers of its own, several for a vector.
+pub(super) fn own(formal: &ast::Variable, registers: Vec<VReg>) -> Symbol {
+    match (registers.as_slice(), formal.space) {
+        ([register], DeclSpace::Param) => Symbol::Argument(*register),
+        ([register], _) => Symbol::Register(*register),
+        _ => Symbol::Vector(registers),
+    }
 }
 
+/// Whether a formal parameter is a piece of memory: an array, or a vector outside registers.
+pub(super) fn in_memory(formal: &ast::Variable) -> bool {
+    !formal.dims.is_empty() || formal.vector != 1 && formal.space != DeclSpace::Reg
+}
+
+/// The type of a scalar parameter.
 pub(super) fn scalar(formal: &ast::Variable) -> Result<Ty, Fail> {
+    match elements(formal)? {
+        (ty, 1) => Ok(ty),
+        _ => Err(Diagnostic::unsupported(formal.place, "vector as a parameter of this function")),
+    }
+}
+
+/// The registers that a formal parameter takes: their type and number.
+pub(super) fn elements(formal: &ast::Variable) -> Result<(Ty, u8), Fail> {
     match formal.ty {
-        DeclType::Scalar(ty) if formal.dims.is_empty() && formal.vector == 1 => Ok(ty),
+        DeclType::Scalar(ty) if !in_memory(formal) => Ok((ty, formal.vector)),
         _ => Err(Diagnostic::unsupported(formal.place, "value passed to an aggregate parameter")),
     }
 }

@@ -7,16 +7,8 @@ use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::isa::{FloatUnary, IntOp, Logic, Op};
 
 /// Opcodes of PTX 9 that are parsed and not executed.
-const REFUSED: &[&str] = &[
-    "brkpt",
-    "clusterlaunchcontrol",
-    "discard",
-    "griddepcontrol",
-    "istypep",
-    "multimem",
-    "tcgen05",
-    "tensormap",
-];
+const REFUSED: &[&str] =
+    &["brkpt", "clusterlaunchcontrol", "discard", "istypep", "multimem", "tcgen05", "tensormap"];
 
 /// Lowers one instruction.
 pub(super) fn instruction<'a>(
@@ -121,6 +113,7 @@ pub(super) fn instruction<'a>(
         "alloca" => b.alloca(i, m),
         "stacksave" => b.stack_save(i, m),
         "stackrestore" => b.stack_restore(i, m),
+        "griddepcontrol" => b.grid_dependency(i, m),
         "nanosleep" => b.nanosleep(i, m),
         "pmevent" => b.pmevent(i, m),
         _ if REFUSED.contains(&opcode) => Err(b.unsupported(i, "instruction")),

@@ -101,6 +101,12 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// `griddepcontrol`: a launch is complete when the next one begins, so there is nothing to let go early or to wait for.
+    pub(super) fn grid_dependency(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
+        m.require(&[("launch_dependents", ()), ("wait", ())])?;
+        self.bare(i, m, Op::GridDependency)
+    }
+
     /// `pmevent`: hardware counters are none of the machine's.
     pub(super) fn pmevent(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
         m.flag("mask");

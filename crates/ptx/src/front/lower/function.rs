@@ -2,7 +2,7 @@
 //!
 //! The calling convention. Functions of one shape (sizes of results and parameters) share virtual registers:
 //!
-//! - a scalar argument or result travels in a register of its own, one that lies in memory as its address in local
+//! - a scalar argument or result, or an element of a vector, travels in a register of its own, one that lies in memory as its address in local
 //!   memory, where the caller has it: caller and callee share a `.param`, which is dead after the call;
 //! - the link register gets the number of the place to return to, in a table that the shape has for all its calls.
 //!
@@ -17,7 +17,7 @@
 //! places, since each is active once.
 
 use super::builder::{Builder, Frame};
-use super::call::{own, scalar};
+use super::call::{elements, in_memory, own};
 use super::graph::{Shape, Slot};
 use super::operand::Resolved;
 use super::scope::{Label, Scopes, Symbol};
@@ -208,10 +208,9 @@ impl<'a> Builder<'a> {
     fn shape(&self, returns: &[ast::Variable], params: &[ast::Variable]) -> Result<Shape, Fail> {
         for variable in returns.iter().chain(params) {
             let layout = layout(variable)?;
-            let scalar = variable.dims.is_empty() && variable.vector == 1;
-            if scalar && layout.bytes > 8 {
+            if !in_memory(variable) && layout.scalar.bytes() > 8 {
                 return Err(Diagnostic::unsupported(variable.place, "call parameter of this size")
-                    .found(format!("{} bytes", layout.bytes))
+                    .found(format!("{} bytes", layout.scalar.bytes()))
                     .expected("at most 8 bytes, or an array of bytes"));
             }
         }
@@ -252,15 +251,23 @@ impl<'a> Builder<'a> {
         let convention = self.convention(shape);
         // All values first: the registers of the convention may carry nothing else meanwhile.
         let mut values = Vec::new();
-        for (n, (formal, actual)) in site.params.iter().zip(arguments).enumerate() {
-            values.push((self.conventions[convention].arguments[n], self.passed(formal, actual)?));
+        for (formal, actual) in site.params.iter().zip(arguments) {
+            for value in self.passed(formal, actual)? {
+                values.push((self.conventions[convention].arguments[values.len()], value));
+            }
         }
         let mut taken = Vec::new();
-        for (n, (formal, actual)) in site.returns.iter().zip(results).enumerate() {
-            let register = self.conventions[convention].results[n];
-            match self.conventions[convention].shape.returns[n] {
-                Slot::Bytes(_) => values.push((register, self.passed(formal, actual)?)),
-                Slot::Scalar(_) => taken.push((register, self.result(formal, actual)?)),
+        let mut slot = 0;
+        for (formal, actual) in site.returns.iter().zip(results) {
+            let registers = &self.conventions[convention].results[slot..];
+            if in_memory(formal) {
+                let register = registers[0];
+                slot += 1;
+                values.extend(self.passed(formal, actual)?.into_iter().map(|value| (register, value)));
+            } else {
+                let registers = registers[..usize::from(formal.vector)].to_vec();
+                slot += registers.len();
+                taken.extend(registers.into_iter().zip(self.result(formal, actual)?));
             }
         }
         for (register, value) in values {
@@ -293,21 +300,21 @@ impl<'a> Builder<'a> {
         self.emit(Op::Mov(ty), &[VDst::Reg(to)], &[from]);
     }
 
-    /// What is passed for a parameter: its value, or where it lies.
-    fn passed(&mut self, formal: &ast::Variable, actual: &'a Operand) -> Result<VSrc, Fail> {
+    /// What is passed for a parameter: its value, the elements of a vector, or where it lies.
+    fn passed(&mut self, formal: &ast::Variable, actual: &'a Operand) -> Result<Vec<VSrc>, Fail> {
         let wanted = layout(formal)?;
-        if formal.dims.is_empty() && formal.vector == 1 {
+        if !in_memory(formal) {
             if let Some(register) = self.argument_of(formal, actual, wanted.bytes)? {
-                return Ok(VSrc::Reg(register, false));
+                return Ok(vec![VSrc::Reg(register, false)]);
             }
-            return self.src(actual, wanted.scalar);
+            return self.fragment(actual, formal.vector.into(), wanted.scalar);
         }
         let OperandKind::Name(name) = actual.kind else {
             return Err(self.wrong_kind(actual, "the name of a `.param` array"));
         };
         match self.scopes.find(name).map(|(_, symbol)| symbol.clone()) {
             Some(Symbol::Local { bytes, .. } | Symbol::Frame { bytes, .. }) if bytes == wanted.bytes => {
-                self.address_value(name, 0, Ty::U32, actual.place)
+                Ok(vec![self.address_value(name, 0, Ty::U32, actual.place)?])
             }
             _ => Err(Diagnostic::invalid(actual.place, "argument does not match its parameter")
                 .found(format!("`{}`", self.text(name)))
@@ -315,13 +322,16 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Where a scalar result goes.
-    fn result(&mut self, formal: &ast::Variable, actual: &'a Operand) -> Result<VDst, Fail> {
+    /// Where a scalar result goes, or the elements of a vector.
+    fn result(&mut self, formal: &ast::Variable, actual: &'a Operand) -> Result<Vec<VDst>, Fail> {
         let wanted = layout(formal)?;
         if let Some(register) = self.argument_of(formal, actual, wanted.bytes)? {
-            return Ok(VDst::Reg(register));
+            return Ok(vec![VDst::Reg(register)]);
         }
-        self.dst_or_sink(actual, wanted.scalar)
+        if matches!(actual.kind, OperandKind::Sink) {
+            return Ok(vec![VDst::None; formal.vector.into()]);
+        }
+        self.fragment_dst(actual, formal.vector.into(), wanted.scalar)
     }
 
     /// The register of a scalar `.param` that is passed.
@@ -379,17 +389,16 @@ impl<'a> Builder<'a> {
         let end = self.label();
         self.frames = vec![Frame { end: Some(end) }];
         self.scopes.open();
-        for (n, formal) in function.params.iter().enumerate() {
-            let register = self.conventions[convention].arguments[n];
-            self.declare_formal(formal, register, true)?;
+        let Convention { arguments, results: returned, .. } = &self.conventions[convention];
+        let (mut arguments, mut returned) = (arguments.clone().into_iter(), returned.clone().into_iter());
+        for formal in &function.params {
+            self.declare_formal(formal, &mut arguments, true)?;
         }
         let mut results = Vec::new();
-        for (n, formal) in function.returns.iter().enumerate() {
-            let register = self.conventions[convention].results[n];
-            let scalar = matches!(self.conventions[convention].shape.returns[n], Slot::Scalar(_));
-            let own = self.declare_formal(formal, register, !scalar)?;
-            if scalar {
-                results.push((register, own));
+        for formal in &function.returns {
+            let pairs = self.declare_formal(formal, &mut returned, in_memory(formal))?;
+            if !in_memory(formal) {
+                results.extend(pairs);
             }
         }
         self.scopes.open();
@@ -409,22 +418,32 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// A parameter or result of the function that is being lowered: its own register, which gets what is passed.
-    fn declare_formal(&mut self, formal: &ast::Variable, from: VReg, passed: bool) -> Result<VReg, Fail> {
+    /// A parameter or result of the function that is being lowered: registers of its own, which get what is passed in those of
+    /// the convention that are next. Gives the pairs of both.
+    fn declare_formal(
+        &mut self,
+        formal: &ast::Variable,
+        from: &mut impl Iterator<Item = VReg>,
+        passed: bool,
+    ) -> Result<Vec<(VReg, VReg)>, Fail> {
         let layout = layout(formal)?;
-        let in_memory = !formal.dims.is_empty() || formal.vector != 1;
-        let ty = if in_memory { Ty::U32 } else { scalar(formal)? };
-        let register = self.fresh(ty);
-        if passed {
-            self.copy_whole(register, VSrc::Reg(from, false));
+        let (ty, count) = if in_memory(formal) { (Ty::U32, 1) } else { elements(formal)? };
+        let mut pairs = Vec::with_capacity(count.into());
+        for from in from.take(count.into()) {
+            let register = self.fresh(ty);
+            if passed {
+                self.copy_whole(register, VSrc::Reg(from, false));
+            }
+            pairs.push((from, register));
         }
-        let symbol = if in_memory {
-            Symbol::Frame { base: register, offset: 0, bytes: layout.bytes }
+        let registers: Vec<VReg> = pairs.iter().map(|(_, register)| *register).collect();
+        let symbol = if in_memory(formal) {
+            Symbol::Frame { base: registers[0], offset: 0, bytes: layout.bytes }
         } else {
-            own(formal, register)
+            own(formal, registers)
         };
         self.declare(formal.name, formal.place, symbol)?;
-        Ok(register)
+        Ok(pairs)
     }
 
     /// Fills in the entry of a function with a frame, at instruction `at`: where its frame begins, and the stack pointer

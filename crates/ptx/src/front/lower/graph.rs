@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::call::in_memory;
 use super::top_level::{Global, TopLevel};
 use crate::front::ast::{
     Base, CallHint, Function, Init, Instruction, Item, Module, Name, Operand, OperandKind, Statement,
@@ -28,12 +29,20 @@ pub(super) struct Shape {
 impl Shape {
     /// Of declared parameters; nothing when one has no size.
     pub(super) fn new(returns: &[Variable], params: &[Variable]) -> Option<Shape> {
-        let slot = |variable: &Variable| {
-            let bytes = layout(variable).ok()?.bytes;
-            let scalar = variable.dims.is_empty() && variable.vector == 1;
-            Some(if scalar { Slot::Scalar(bytes) } else { Slot::Bytes(bytes) })
+        let slots = |list: &[Variable]| {
+            let mut slots = Vec::new();
+            for variable in list {
+                let layout = layout(variable).ok()?;
+                if in_memory(variable) {
+                    slots.push(Slot::Bytes(layout.bytes));
+                } else {
+                    // The elements of a vector travel each by itself.
+                    let element = Slot::Scalar(layout.scalar.bytes() as u64);
+                    slots.extend(std::iter::repeat_n(element, variable.vector.into()));
+                }
+            }
+            Some(slots)
         };
-        let slots = |list: &[Variable]| list.iter().map(slot).collect::<Option<Vec<_>>>();
         Some(Shape { returns: slots(returns)?, params: slots(params)? })
     }
 }
@@ -258,6 +267,7 @@ impl<'a> Scan<'a, '_> {
         match &operand.kind {
             OperandKind::Name(name)
             | OperandKind::Offset(name, _)
+            | OperandKind::Indexed { array: name, .. }
             | OperandKind::Memory { base: Base::Name(name), .. } => self.graph.name(*name, self.globals),
             OperandKind::Vector(inner) | OperandKind::List(inner) | OperandKind::Bracket(inner) => {
                 inner.iter().for_each(|operand| self.operand(operand));

@@ -3,7 +3,7 @@
 
 use super::builder::Builder;
 use super::operand::operands;
-use crate::front::ast::{self, Base, Instruction, Name, Operand, OperandKind, Place};
+use crate::front::ast::{self, Instruction, Name, Operand, OperandKind, Place};
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{Constant, VDst, VReg, VSrc};
@@ -76,7 +76,7 @@ impl<'a> Builder<'a> {
                 let index = Operand { place: operand.place, kind: OperandKind::Name(index) };
                 Ok(Some((array, registers, self.src(&index, Ty::U32)?)))
             }
-            OperandKind::Memory { base: Base::Name(array), offset } => {
+            OperandKind::Indexed { array, index: offset, .. } => {
                 let (array, registers) = self.array(array, operand.place)?;
                 if !(0..i64::from(registers)).contains(&offset) {
                     return Err(Diagnostic::invalid(operand.place, "no such register of the array")

@@ -2,11 +2,11 @@
 
 use super::builder::Builder;
 use super::operand::operands;
-use crate::front::ast::{Instruction, Operand};
+use crate::front::ast::{Instruction, Operand, OperandKind, Value};
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{VDst, VSrc};
-use crate::isa::{Accumulator, Combine, Element, Layout, MatrixAccess, Mma, Op, Space, Ty};
+use crate::isa::{Accumulator, Combine, Element, Layout, MatrixAccess, Mma, Op, Space, Sparse, Ty};
 
 /// Shapes of `mma` as rows and depth; all have eight columns.
 const SHAPES: [(&str, (u8, u16)); 12] = [
@@ -83,6 +83,19 @@ fn has_shape(element: Element, shape: (u8, u16)) -> bool {
     shapes.contains(&shape)
 }
 
+/// The shapes that a type of A has with half of A zero (PTX ISA, "mma.sp").
+fn has_sparse_shape(element: Element, (rows, depth): (u8, u16)) -> bool {
+    let depths: &[u16] = match element {
+        Element::F16 | Element::Bf16 => &[16, 32],
+        Element::Tf32 => &[8, 16],
+        Element::S8 | Element::U8 => &[32, 64],
+        Element::S4 | Element::U4 => &[64, 128],
+        Element::E4m3 | Element::E5m2 => &[64],
+        Element::F64 | Element::B1 => &[],
+    };
+    rows == 16 && depths.contains(&depth)
+}
+
 /// Whether elements of B go with those of A.
 pub(super) fn go_together(a: Element, b: Element) -> bool {
     let kind = |element| match element {
@@ -107,10 +120,10 @@ pub(super) fn sums_to(a: Element, sum: Accumulator) -> bool {
 impl<'a> Builder<'a> {
     /// `mma`.
     pub(super) fn mma(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
-        let special = ["sp", "sp::ordered_metadata", "block_scale"];
-        if special.iter().any(|word| m.contains(word)) || self.has_kind(i) {
+        if m.contains("block_scale") || self.has_kind(i) {
             return Err(self.unsupported(i, "this matrix product"));
         }
+        let is_sparse = m.pick(&[("sp", ()), ("sp::ordered_metadata", ())]).is_some();
         m.require(&[("sync", ())])?;
         m.require(&[("aligned", ())])?;
         let place = m.place();
@@ -122,8 +135,8 @@ impl<'a> Builder<'a> {
         let c = m.require(&ACCUMULATORS)?;
         let combine = self.combine(a, saturates, m)?;
         m.finish()?;
-        let quads = a == Element::F16 && shape == (8, 4);
-        let fits = has_shape(a, shape)
+        let quads = a == Element::F16 && shape == (8, 4) && !is_sparse;
+        let fits = (if is_sparse { has_sparse_shape(a, shape) } else { has_shape(a, shape) })
             && go_together(a, b)
             && sums_to(a, c)
             && sums_to(a, d)
@@ -134,7 +147,10 @@ impl<'a> Builder<'a> {
                 .expected("a shape, layouts and types of the PTX ISA's table for `mma`"));
         }
         let layout = if quads { Layout::Quads { a_rows, b_rows } } else { Layout::Warp { rows: shape.0 } };
-        let mma = Mma { layout, depth: shape.1, a, b, c, d, combine };
+        let mma = Mma { layout, depth: shape.1, a, b, c, d, combine, sparse: None };
+        if is_sparse {
+            return self.sparse_product(i, mma);
+        }
         let [to, from_a, from_b, from_c] = operands(i)?;
         let dst = self.fragment_dst(to, mma.c_registers(d), register_of_sum(d))?;
         let a = self.fragment(from_a, mma.a_registers(), register_of(a))?;
@@ -145,6 +161,33 @@ impl<'a> Builder<'a> {
         }
         self.emit(Op::Mma(mma), &dst, &[a, b, c].concat());
         Ok(())
+    }
+
+    /// `mma.sp`, whose last operands are the metadata and the lanes that have it.
+    fn sparse_product(&mut self, i: &'a Instruction, mma: Mma) -> Result<(), Fail> {
+        let [to, from_a, from_b, from_c, metadata, lanes] = operands(i)?;
+        let selector = self.selector(&Mma { sparse: Some(Sparse { selector: 0 }), ..mma }, lanes)?;
+        let mma = Mma { sparse: Some(Sparse { selector }), ..mma };
+        let dst = self.fragment_dst(to, mma.c_registers(mma.d), register_of_sum(mma.d))?;
+        let mut src = self.fragment(from_a, mma.a_registers(), register_of(mma.a))?;
+        src.extend(self.fragment(from_b, mma.b_registers(), register_of(mma.b))?);
+        src.extend(self.fragment(from_c, mma.c_registers(mma.c), register_of_sum(mma.c))?);
+        src.push(self.src(metadata, Ty::B32)?);
+        self.emit(Op::Mma(mma), &dst, &src);
+        Ok(())
+    }
+
+    /// The sparsity selector: one lane of four, a pair of them, or all (PTX ISA, "Sparse matrix storage").
+    fn selector(&self, mma: &Mma, operand: &Operand) -> Result<u8, Fail> {
+        let most = match mma.metadata_bits() {
+            16 => 3,
+            32 => 1,
+            _ => 0,
+        };
+        match operand.kind {
+            OperandKind::Value(Value::Int(selector)) if selector <= most => Ok(selector as u8),
+            _ => Err(self.wrong_kind(operand, &format!("a constant from 0 to {most}"))),
+        }
     }
 
     /// A product of f64 beyond 8 by 8 with k 4: as products of that shape, whose fragments are parts of the larger ones.

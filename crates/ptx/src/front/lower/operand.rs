@@ -261,6 +261,9 @@ impl<'a> Builder<'a> {
                 }
             }
             OperandKind::Offset(name, addend) => self.address_value(*name, *addend, wanted, place),
+            OperandKind::Indexed { array, index, step } => {
+                self.address_value(*array, index.wrapping_mul(i64::from(*step)), wanted, place)
+            }
             _ => Err(self.wrong_kind(operand, "a register or a constant")),
         }
     }
@@ -347,7 +350,7 @@ impl<'a> Builder<'a> {
             OperandKind::Element(name, index) => format!("`{}[{}]`", self.text(name), self.text(index)),
             OperandKind::Not(name) => format!("`!{}`", self.text(name)),
             OperandKind::Negated(_) => "a negated operand".to_string(),
-            OperandKind::Offset(..) => "an address".to_string(),
+            OperandKind::Offset(..) | OperandKind::Indexed { .. } => "an address".to_string(),
             OperandKind::Value(_) => "a constant".to_string(),
             OperandKind::Sink => "`_`".to_string(),
             OperandKind::Pair(_) => "a pair `a|b`".to_string(),

@@ -4,7 +4,7 @@ use super::builder::Builder;
 use super::memory::Transfer;
 use super::operand::{Resolved, integer_of, operands};
 use super::scope::Symbol;
-use crate::front::ast::{self, Base, DeclType, Instruction, Operand, OperandKind};
+use crate::front::ast::{self, DeclType, Instruction, Operand};
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::front::layout::layout;
 use crate::ir::{Constant, Param, VDst, VReg, VSrc};
@@ -92,7 +92,7 @@ impl<'a> Builder<'a> {
     /// `ld.param` of a parameter by name; false when the address is a register's.
     pub(super) fn load_param(&mut self, i: &Instruction, transfer: &Transfer) -> Result<bool, Fail> {
         let [dst, address] = operands(i)?;
-        let OperandKind::Memory { base: Base::Name(name), offset } = address.kind else { return Ok(false) };
+        let Some((name, offset)) = address.kind.named_address() else { return Ok(false) };
         let ty = transfer.mode.ty;
         match self.resolve(name, address.place)? {
             Resolved::Param { offset: start, bytes } => {
@@ -128,7 +128,7 @@ impl<'a> Builder<'a> {
     /// `st.param` to a scalar parameter; false when it lies in memory.
     pub(super) fn store_param(&mut self, i: &Instruction, transfer: &Transfer) -> Result<bool, Fail> {
         let [address, value] = operands(i)?;
-        let OperandKind::Memory { base: Base::Name(name), offset } = address.kind else { return Ok(false) };
+        let Some((name, offset)) = address.kind.named_address() else { return Ok(false) };
         let ty = transfer.mode.ty;
         match self.resolve(name, address.place)? {
             Resolved::Param { .. } => {
@@ -173,7 +173,7 @@ impl<'a> Builder<'a> {
 
     /// The memory space that a `.param` access with a computed or local address goes to.
     pub(super) fn param_space(&mut self, address: &Operand) -> Result<Space, Fail> {
-        if let OperandKind::Memory { base: Base::Name(name), .. } = address.kind
+        if let Some((name, _)) = address.kind.named_address()
             && let Resolved::Address { space: Space::Local, .. } | Resolved::Frame { .. } =
                 self.resolve(name, address.place)?
         {

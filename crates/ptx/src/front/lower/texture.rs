@@ -6,7 +6,7 @@ use crate::front::ast::{Base, Instruction, Operand, OperandKind};
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{Opaque, VDst, VSrc};
-use crate::isa::{Geometry, Op, TextureFetch, TextureQuery, Ty};
+use crate::isa::{Detail, Geometry, Op, TextureFetch, TextureQuery, Ty};
 
 const GEOMETRIES: [(&str, Geometry); 7] = [
     ("1d", Geometry::D1),
@@ -18,7 +18,7 @@ const GEOMETRIES: [(&str, Geometry); 7] = [
     ("acube", Geometry::Cubes),
 ];
 
-/// What can be asked: of a level the first three, of a surface the first six, of a texture all.
+/// What can be asked: of a surface the first six, of a texture all.
 const QUERIES: [(&str, TextureQuery); 8] = [
     ("width", TextureQuery::Width),
     ("height", TextureQuery::Height),
@@ -30,14 +30,12 @@ const QUERIES: [(&str, TextureQuery); 8] = [
     ("num_mipmap_levels", TextureQuery::Levels),
 ];
 
-/// What levels of detail a fetch chooses from. Textures have one level, so what chooses changes nothing.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
-    /// `.level`: a number follows the coordinates.
-    Given,
-    /// `.grad`: two vectors of derivatives follow.
-    Gradients,
-}
+/// What can be asked of a level.
+const LEVEL_QUERIES: [(&str, TextureQuery); 3] = [
+    ("width", TextureQuery::LevelWidth),
+    ("height", TextureQuery::LevelHeight),
+    ("depth", TextureQuery::LevelDepth),
+];
 
 impl<'a> Builder<'a> {
     /// `tex`.
@@ -46,26 +44,26 @@ impl<'a> Builder<'a> {
             return Err(self.unsupported(i, "texture with several samples a texel"));
         }
         m.flag("base");
-        let level = m.pick(&[("level", Level::Given), ("grad", Level::Gradients)]);
+        let detail = m.pick(&[("level", Detail::Level), ("grad", Detail::Gradients)]).unwrap_or(Detail::Base);
         let geometry = m.require(&GEOMETRIES)?;
         let elements = m.require(&[("v4", 4), ("v2", 2)])?;
         let result =
             m.ty(if elements == 4 { &[Ty::U32, Ty::S32, Ty::F32, Ty::F16] } else { &[Ty::F16x2] })?;
         let coordinate = m.ty(if geometry.is_cube() { &[Ty::F32] } else { &[Ty::S32, Ty::F32] })?;
         m.finish()?;
-        let behind = match level {
-            None => 0,
-            Some(Level::Given) => 1,
-            Some(Level::Gradients) => 2,
+        let behind = match detail {
+            Detail::Base => 0,
+            Detail::Level => 1,
+            Detail::Gradients => 2,
         };
         self.without_offset(i, 2 + behind)?;
-        let fetch = TextureFetch { geometry, integer: coordinate == Ty::S32, result, gather: None };
-        let src = self.place_in(&i.operands[1], Opaque::Texture, geometry, coordinate)?;
+        let fetch = TextureFetch { geometry, integer: coordinate == Ty::S32, result, gather: None, detail };
+        let mut src = self.place_in(&i.operands[1], Opaque::Texture, geometry, coordinate)?;
         for operand in &i.operands[2..] {
-            match level {
-                Some(Level::Gradients) => drop(self.vector(operand, geometry.axes(), Ty::F32)?),
+            match detail {
+                Detail::Gradients => src.extend(self.vector(operand, geometry.derivatives(), Ty::F32)?),
                 // An integer coordinate goes with an integer level.
-                _ => drop(self.src(operand, coordinate)?),
+                _ => src.push(self.src(operand, coordinate)?),
             }
         }
         self.fetch(&i.operands[0], fetch, &src)
@@ -85,7 +83,8 @@ impl<'a> Builder<'a> {
         m.ty(&[Ty::F32])?;
         m.finish()?;
         self.without_offset(i, 2)?;
-        let fetch = TextureFetch { geometry, integer: false, result, gather: Some(component) };
+        let fetch =
+            TextureFetch { geometry, integer: false, result, gather: Some(component), detail: Detail::Base };
         let src = self.place_in(&i.operands[1], Opaque::Texture, geometry, Ty::F32)?;
         self.fetch(&i.operands[0], fetch, &src)
     }
@@ -107,7 +106,7 @@ impl<'a> Builder<'a> {
         }
         let level = kind == Opaque::Texture && m.flag("level");
         let known = match (kind, level) {
-            (_, true) => &QUERIES[..3],
+            (_, true) => LEVEL_QUERIES.as_slice(),
             (Opaque::Surface, _) => &QUERIES[..6],
             _ => &QUERIES,
         };
@@ -123,10 +122,11 @@ impl<'a> Builder<'a> {
             return Err(self.wrong_kind(&i.operands[1], "a texture or surface in brackets"));
         };
         let handle = self.handle(&i.operands[1], base, kind)?;
+        let mut src = vec![handle];
         if level {
-            self.src(&i.operands[2], Ty::B32)?;
+            src.push(self.src(&i.operands[2], Ty::B32)?);
         }
-        self.emit(Op::TextureQuery(query), &[dst], &[handle]);
+        self.emit(Op::TextureQuery(query), &[dst], &src);
         Ok(())
     }
 

@@ -124,7 +124,7 @@ impl<'a> Builder<'a> {
                 .expected("a shape and types of the PTX ISA's table for `wgmma.mma_async`"));
         }
         let layout = Layout::Warp { rows: 16 };
-        let mma = Mma { layout, depth, a, b, c: sum, d: sum, combine };
+        let mma = Mma { layout, depth, a, b, c: sum, d: sum, combine, sparse: None };
         self.product_of_warps(i, &Product { columns, mma })
     }
 

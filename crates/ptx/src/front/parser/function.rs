@@ -31,6 +31,7 @@ impl Parser<'_> {
         if self.dotted() == Some("attribute") {
             self.attribute()?;
         }
+        let arrays = self.arrays.len();
         let returns = if !entry && self.at(b'(') { self.parameters()? } else { Vec::new() };
         let (name, place) = self.word("malformed function", "the name of the function")?;
         let params = if self.at(b'(') { self.parameters()? } else { Vec::new() };
@@ -44,6 +45,7 @@ impl Parser<'_> {
             self.advance()?;
             None
         };
+        self.arrays.truncate(arrays);
         Ok(Function { place, linkage, entry, name, returns, params, directives, body })
     }
 
@@ -89,10 +91,12 @@ impl Parser<'_> {
     fn block(&mut self) -> Result<Vec<Statement>, Fail> {
         self.expect(b'{', "malformed body")?;
         self.enter()?;
+        let arrays = self.arrays.len();
         let mut statements = Vec::new();
         while !self.at(b'}') {
             self.statement(&mut statements)?;
         }
+        self.arrays.truncate(arrays);
         self.leave();
         self.advance()?;
         Ok(statements)

@@ -42,6 +42,8 @@ struct Parser<'t> {
     now: Spot,
     ahead: Spot,
     depth: u32,
+    /// The arrays that may be named here, the innermost last, with the bytes from one element to the next.
+    arrays: Vec<(Name, u8)>,
 }
 
 impl<'t> Parser<'t> {
@@ -50,7 +52,7 @@ impl<'t> Parser<'t> {
         let mut names = Names::default();
         let now = lexer.next(&mut names)?;
         let ahead = lexer.next(&mut names)?;
-        Ok(Parser { lexer, names, now, ahead, depth: 0 })
+        Ok(Parser { lexer, names, now, ahead, depth: 0, arrays: Vec::new() })
     }
 
     /// Moves on; returns the token that was left.

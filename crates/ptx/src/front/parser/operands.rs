@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::front::ast::{Base, Operand, OperandKind, Value};
-use crate::front::diagnostic::Fail;
+use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::front::lexer::Token;
 
 /// What an operand may be, for messages.
@@ -58,7 +58,6 @@ impl Parser<'_> {
             }
             Token::Punct(b'+' | b'-') => OperandKind::Offset(name, self.addend()?),
             Token::Punct(b'[') => {
-                // `array[n]`: the n-th byte of the array, an address, or the n-th of its registers.
                 self.advance()?;
                 if let Token::Word(index) = self.now.token
                     && matches!(self.ahead.token, Token::Punct(b']'))
@@ -68,9 +67,15 @@ impl Parser<'_> {
                     self.advance()?;
                     return Ok(OperandKind::Element(name, index));
                 }
-                let offset = self.constant_integer("malformed array operand")?;
+                let place = self.now.place;
+                let index = self.constant_integer("malformed array operand")?;
                 self.expect(b']', "malformed array operand")?;
-                OperandKind::Memory { base: Base::Name(name), offset }
+                let Some((_, step)) = self.arrays.iter().rev().find(|(array, _)| *array == name) else {
+                    return Err(Diagnostic::invalid(place, "index of what is no array")
+                        .found(format!("`{}`", self.names.text(name)))
+                        .expected("an array that was declared before"));
+                };
+                OperandKind::Indexed { array: name, index, step: *step }
             }
             _ => match self.names.text(name) {
                 "_" => OperandKind::Sink,

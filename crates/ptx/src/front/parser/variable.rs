@@ -217,6 +217,14 @@ impl Parser<'_> {
             self.expect(b']', "malformed array")?;
         }
         let init = if self.take(b'=')? { Some(self.initialiser()?) } else { None };
+        if !dims.is_empty() {
+            // As ptxas: of vectors and of arrays of arrays, the scalars are counted. Registers have numbers, not addresses.
+            let step = match head.ty {
+                DeclType::Scalar(ty) if head.space != DeclSpace::Reg => ty.bytes() as u8,
+                _ => 1,
+            };
+            self.arrays.push((name, step));
+        }
         Ok(Variable {
             place,
             linkage,

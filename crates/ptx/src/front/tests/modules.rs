@@ -144,7 +144,6 @@ fn what_is_not_modelled_is_no_mistake_of_the_text() {
         "st.async.release.global.u32 [%rd1], %r2",
         "st.bulk.shared::cta [%rd1], 16, 0",
         "multimem.ld_reduce.global.add.f32 %f1, [%rd1]",
-        "griddepcontrol.wait",
         "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 0, 1, 1, 1, 0, 0",
         "tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 2",
         "tcgen05.wait::ld.sync.aligned",

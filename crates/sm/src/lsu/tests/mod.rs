@@ -115,6 +115,7 @@ pub fn launch() -> Launch {
         assertions: Vec::new(),
         sources: Vec::new(),
         undefined: Vec::new(),
+        cooperative: false,
     };
     Launch {
         kernel: Arc::new(kernel),

@@ -1,14 +1,19 @@
 //! Fetches: cycles computed by hand, with four lanes a cycle, filter latency 7 and the latencies of the other timelines.
 
-use strata_ptx::isa::{Geometry, TextureFetch, TextureQuery};
+use strata_ptx::isa::{Detail, Geometry, TextureFetch, TextureQuery};
 use strata_ptx::texture::{
-    Addressing, Channel, Filter, Format, Header, Headers, Image, Layout, Read, Texture,
+    Addressing, Channel, Filter, Format, Header, Headers, Image, Layout, Levels, Read, Texture,
 };
 
 use super::*;
 
-const FETCH: Op =
-    Op::Texture(TextureFetch { geometry: Geometry::D1, integer: true, result: Ty::U32, gather: None });
+const FETCH: Op = Op::Texture(TextureFetch {
+    geometry: Geometry::D1,
+    integer: true,
+    result: Ty::U32,
+    gather: None,
+    detail: Detail::Base,
+});
 
 /// A bench whose handle 1 is 1,024 words of linear memory, and whose kernel fetches.
 fn bench() -> Bench {
@@ -33,6 +38,7 @@ fn bench() -> Bench {
             read: Read::Element,
             normalized: false,
             border: [0.0; 4],
+            levels: Levels::ONE,
         }),
     );
     let kernel = Kernel { code: vec![instruction(FETCH)], ..(*bench.launch.kernel).clone() };

@@ -308,7 +308,16 @@ impl<'a> Builder<'a> {
         let (left, right, a, b) = if shape.is_turned() { (right, left, b, a) } else { (left, right, a, b) };
 
         let (rows, below, beside) = shape.products();
-        let mma = Mma { layout: Layout::Warp { rows: rows as u8 }, depth: shape.k, a, b, c, d, combine };
+        let mma = Mma {
+            layout: Layout::Warp { rows: rows as u8 },
+            depth: shape.k,
+            a,
+            b,
+            c,
+            d,
+            combine,
+            sparse: None,
+        };
         let (of_a, of_b) = (mma.a_registers(), mma.b_registers());
         let (of_c, of_d) = (mma.c_registers(c), mma.c_registers(d));
         // Nothing is written that a later product reads.

@@ -1,0 +1,85 @@
+//! The driver: functions of `libcuda.so.1`, looked up when the client first asks about a device. The library is never unloaded.
+#![allow(unsafe_code)]
+
+use std::sync::OnceLock;
+
+use libloading::Library;
+
+use crate::status::{Answer, Status};
+
+/// File name of the driver.
+const NAME: &str = "libcuda.so.1";
+
+macro_rules! driver {
+    ($($name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
+        /// The driver's functions, as methods.
+        #[allow(non_snake_case, reason = "the driver API's names")]
+        pub struct Driver { $($name: unsafe extern "C" fn($($ty),*) -> u32,)* }
+
+        impl Driver {
+            fn load() -> Result<Driver, String> {
+                // SAFETY: loading a driver runs no code that could cause harm.
+                let object = unsafe { Library::new(NAME) }.map_err(|error| error.to_string())?;
+                let found = Driver {
+                    // SAFETY: the type is that of the driver API's function.
+                    $($name: *unsafe { object.get(stringify!($name)) }.map_err(|error| error.to_string())?,)*
+                };
+                std::mem::forget(object);
+                Ok(found)
+            }
+
+            $(
+                #[allow(missing_docs, reason = "as the driver API has it")]
+                #[allow(non_snake_case, reason = "the driver API's name")]
+                pub fn $name(&self, $($arg: $ty),*) -> Answer {
+                    // SAFETY: the function has this name and type, and pointers are references.
+                    match unsafe { (self.$name)($($arg),*) } {
+                        0 => Ok(()),
+                        1 => Err(Status::InvalidArgument),
+                        101 => Err(Status::NotFound),
+                        801 => Err(Status::NotSupported),
+                        _ => Err(Status::Unknown),
+                    }
+                }
+            )*
+        }
+    };
+}
+
+driver! {
+    cuInit(flags: u32);
+    cuDriverGetVersion(version: &mut i32);
+    cuDeviceGetCount(count: &mut i32);
+    cuDeviceGetName(text: &mut [u8; 96], room: i32, device: i32);
+    cuDeviceGetUuid_v2(to: &mut [u8; 16], device: i32);
+    cuDeviceTotalMem_v2(bytes: &mut u64, device: i32);
+    cuDeviceGetAttribute(value: &mut i32, number: u32, device: i32);
+    cuDeviceGetPCIBusId(text: &mut [u8; 32], room: i32, device: i32);
+    cuMemGetInfo_v2(free: &mut u64, total: &mut u64);
+}
+
+/// The driver, before `cuInit`.
+///
+/// # Errors
+/// If there is no driver, or it lacks a function.
+pub fn loaded() -> Answer<&'static Driver> {
+    static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
+    let driver = DRIVER.get_or_init(|| match Driver::load() {
+        Ok(driver) => Some(driver),
+        Err(error) => {
+            eprintln!("strata: libnvidia-ml.so.1 needs {NAME}: {error}");
+            None
+        }
+    });
+    driver.as_ref().ok_or(Status::DriverNotLoaded)
+}
+
+/// The driver after `cuInit`.
+///
+/// # Errors
+/// If there is no driver, or it cannot be initialised.
+pub fn get() -> Answer<&'static Driver> {
+    let driver = loaded()?;
+    driver.cuInit(0).map_err(|_| Status::DriverNotLoaded)?;
+    Ok(driver)
+}
