@@ -57,7 +57,7 @@ impl HostProgram for Everything {
         const BYTES: u64 = 48 << 10;
         let buffer = device.alloc("buffer", BYTES)?;
         device.fill(buffer, 1, BYTES)?;
-        let shape = Shape { grid: [3, 1, 1], block: [40, 1, 1], dynamic_shared: 64 };
+        let shape = Shape::new([3, 1, 1], [40, 1, 1]).with_shared(64);
         for _ in 0..2 {
             device.launch("k", shape, &[Arg::Ptr(buffer), Arg::U32(3)])?;
         }

@@ -142,6 +142,7 @@ fn launch(text: &str, threads: u32) -> Arc<Launch> {
         code_version: 0,
         grid: [threads, 1, 1],
         block: [1; 3],
+        cluster: None,
         dynamic_shared: 0,
         local_at: Address(0x4_0000),
         allocations: vec![(BUFFER.0, BUFFER.0 + BUFFER.1), (VARIABLE, VARIABLE + 64)],

@@ -42,6 +42,7 @@ impl Core {
             ntid: launch.block,
             nctaid: launch.grid,
             ctaid: launch.cta_place(thread),
+            cluster: launch.cluster,
             warp_slots: 1,
             sm: u32::from(self.id.0),
             sms: u32::from(self.cores),

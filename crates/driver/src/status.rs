@@ -82,6 +82,7 @@ statuses! {
     CapturedEvent = 907 c"CUDA_ERROR_CAPTURED_EVENT" c"the event was last recorded in a capture";
     StreamCaptureWrongThread = 908 c"CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD" c"another thread began the capture";
     GraphExecUpdateFailure = 910 c"CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE" c"the change needs a new instantiation";
+    InvalidClusterSize = 912 c"CUDA_ERROR_INVALID_CLUSTER_SIZE" c"no cluster can be of this size";
     Unknown = 999 c"CUDA_ERROR_UNKNOWN" c"unknown error";
 }
 

@@ -333,9 +333,16 @@ impl Gpu {
             let reason = format!("a CTA does not fit an SM: limited by {}", occupancy.limiter);
             return Err(Stopped { failure: Failure::NoRoom, reason, so_far: None, outside: None });
         }
+        let cluster = launch.cluster_ctas();
+        if occupancy.ctas < cluster {
+            let (fit, limiter) = (occupancy.ctas, occupancy.limiter);
+            let reason =
+                format!("a cluster of {cluster} CTAs does not fit an SM: {fit} do, limited by {limiter}");
+            return Err(Stopped { failure: Failure::NoRoom, reason, so_far: None, outside: None });
+        }
         self.ctas_done.store(0, Ordering::Relaxed);
         let from = start + self.launch_latency;
-        self.dispatcher().begin(launch.ctas(), occupancy.ctas, from);
+        self.dispatcher().begin_clusters(launch.ctas(), cluster, occupancy.ctas, from);
         let options = self.run_options();
         let ctas_done = self.ctas_done.clone();
         let mut observe = |cycle, counted| {

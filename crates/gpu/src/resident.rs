@@ -88,6 +88,7 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
         code_version: 0,
         grid: [sms * ctas, 1, 1],
         block: [32 * warps, 1, 1],
+        cluster: None,
         dynamic_shared: shared_sets * shared_ways * BLOCK_BYTES as u32,
         local_at: Address(local_at),
         allocations: vec![(0, *file.gpu.memory_mib << 20), window],

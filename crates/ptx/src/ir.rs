@@ -175,6 +175,12 @@ pub struct LaunchBounds {
     pub min_ctas: Option<u32>,
     /// `.maxnreg`, when given.
     pub max_registers: Option<u32>,
+    /// `.reqnctapercluster`, when given.
+    pub cluster: Option<[u32; 3]>,
+    /// `.maxclusterrank`, when given.
+    pub max_cluster: Option<u32>,
+    /// `.explicitcluster`: the launch must say of which shape clusters are.
+    pub explicit_cluster: bool,
 }
 
 /// A format of a `vprintf`: the text and, per argument, its type and its bytes in the argument buffer.

@@ -83,7 +83,12 @@ pub fn is_repeatable(kernel: &Kernel, pcs: &[Pc]) -> bool {
     let op_is_repeatable = |op: Op| match op {
         Op::ReadSpecial(special) => special.is_stable(),
         Op::Mbarrier(barrier) => barrier.op.is_test(),
-        Op::Barrier(_) | Op::CopyArrive { .. } | Op::Tile(_) | Op::Print { .. } => false,
+        Op::Barrier(_)
+        | Op::ClusterArrive
+        | Op::ClusterWait
+        | Op::CopyArrive { .. }
+        | Op::Tile(_)
+        | Op::Print { .. } => false,
         _ => true,
     };
     pcs.iter().all(|pc| kernel.code.get(*pc as usize).is_some_and(|inst| op_is_repeatable(inst.op)))

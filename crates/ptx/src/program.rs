@@ -104,7 +104,7 @@ pub struct Module {
 impl Kernel {
     /// Whether the instruction is a barrier.
     pub fn is_barrier(&self, pc: Pc) -> bool {
-        self.code.get(pc as usize).is_some_and(|instruction| matches!(instruction.op, Op::Barrier(_)))
+        self.code.get(pc as usize).is_some_and(|instruction| instruction.op.is_barrier())
     }
 
     /// The kernel with another size of stack (`cudaLimitStackSize`); one without a stack stays as it is.

@@ -50,9 +50,8 @@ const WARPS: &str = "\n\
     apart execute apart: one side does not wait for the other, as the ISA asks of targets before `sm_70`; they meet again \
     where their paths do. A thread whose own bit is missing from its mask (undefined in PTX) gives nothing to its group and \
     gets the group's result, 0 from `match.any`. `shfl.sync` reads its source lane whether or not that thread takes part.\n\n\
-    Every CTA is a cluster of its own, and no graph runs: `%clusterid` is `%ctaid`, `%nclusterid` is `%nctaid`, \
-    `%cluster_ctaid`, `%cluster_ctarank`, `%is_explicit_cluster` and `%current_graph_exec` are 0, `%cluster_nctaid` and \
-    `%cluster_nctarank` are 1. A launch is complete when the next one begins, so `griddepcontrol` has no effect; it takes an \
+    No graph runs: `%current_graph_exec` is 0. `isspacep.shared::cta` holds for addresses of the whole cluster. A launch is \
+    complete when the next one begins, so `griddepcontrol` has no effect; it takes an \
     issue slot (ASSUMED). `%pm0` to `%pm7` and `%reserved_smem_offset_*` are refused. A kernel that holds anything \
     refused cannot be launched, by name and line; the module's other kernels can.\n";
 

@@ -9,6 +9,7 @@ use strata_ptx::isa::{Barrier, Instruction, MAX_PRINTED, Op, Pc, Src};
 use strata_ptx::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 
 use crate::barriers::{Arrival, BARRIERS_PER_CTA, Release};
+use crate::clusters::OutOfTurn;
 use crate::dispatch::Notice;
 use crate::doors::Doors;
 use crate::execute::source_row;
@@ -16,6 +17,10 @@ use crate::launch::{Fault, FaultKind, Launch};
 use crate::print::Print;
 use crate::sm::{LaneWait, Sm};
 use crate::warps::{BarrierResult, Predicates};
+
+/// A warp that is out of turn at the barrier of its cluster.
+const OUT_OF_TURN: FaultKind =
+    FaultKind::Unsupported { what: "an arrive or wait out of turn at the barrier of a cluster" };
 
 impl<D: Doors> Sm<D> {
     /// Performs a control instruction whose operands have all been collected.
@@ -60,6 +65,8 @@ impl<D: Doors> Sm<D> {
                 let what = launch.kernel.assertions[assertion as usize].describe(line);
                 self.fail(launch, warp, pc, lanes, FaultKind::Assertion { what });
             }
+            Op::ClusterArrive => self.arrive_at_cluster(launch, warp, pc, lanes),
+            Op::ClusterWait => self.wait_for_cluster(launch, warp, pc, lanes),
             Op::Barrier(form) => self.barrier(launch, warp, pc, lanes, form, now),
             // The reconvergence stack already brings the lanes named by the mask together.
             Op::WarpSync => {
@@ -208,6 +215,33 @@ impl<D: Doors> Sm<D> {
         }
     }
 
+    /// A warp arrives at the barrier of its cluster.
+    fn arrive_at_cluster(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask) {
+        let simt = &mut self.warps.simt[warp];
+        if lanes != simt.live() {
+            return self.fail(launch, warp, pc, lanes, FaultKind::DivergentBarrier);
+        }
+        simt.advance();
+        match self.clusters.arrive(warp) {
+            Ok(released) => self.released |= released,
+            Err(OutOfTurn) => self.fail(launch, warp, pc, lanes, OUT_OF_TURN),
+        }
+    }
+
+    /// A warp waits at the barrier of its cluster.
+    fn wait_for_cluster(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask) {
+        let simt = &mut self.warps.simt[warp];
+        if lanes != simt.live() {
+            return self.fail(launch, warp, pc, lanes, FaultKind::DivergentBarrier);
+        }
+        simt.advance();
+        match self.clusters.wait(warp) {
+            Ok(true) => self.warps.at_barrier |= 1 << warp,
+            Ok(false) => {}
+            Err(OutOfTurn) => self.fail(launch, warp, pc, lanes, OUT_OF_TURN),
+        }
+    }
+
     /// Releases the warps that waited at a barrier of a CTA, once the lane path, if there is one, has passed on what
     /// they wrote.
     fn release(&mut self, launch: &Launch, cta: usize, release: Release, now: Cycle) {
@@ -312,6 +346,10 @@ impl<D: Doors> Sm<D> {
         let place = launch.cta_place(index);
         let slot = self.ctas.start(index, place);
         self.barriers.reset(slot);
+        let size = u64::from(launch.cluster_ctas());
+        let warps = u64::MAX >> (64 - self.ctas.warps_per_cta) << self.ctas.first_warp(slot);
+        self.clusters.start(index / size, warps);
+        self.lsu.start_cta(slot as u8, (index / size, (index % size) as u32), self.ctas.shared_base(slot));
         if self.ctas.shared_per_cta > 0 {
             self.lsu.clear_shared(self.ctas.shared_base(slot), self.ctas.shared_per_cta);
         }
@@ -325,6 +363,7 @@ impl<D: Doors> Sm<D> {
                 ntid: launch.block,
                 nctaid: launch.grid,
                 ctaid: place,
+                cluster: launch.cluster,
                 warp: number,
                 warp_slot: warp as u32,
                 warp_slots: self.warps.slots,
@@ -356,6 +395,7 @@ impl<D: Doors> Sm<D> {
         while let Some(release) = self.barriers.exited(cta, live) {
             self.release(launch, cta, release, now);
         }
+        self.released |= self.clusters.exited(warp);
         if self.warps.in_flight[warp] == 0 {
             self.retire(warp, now);
         }

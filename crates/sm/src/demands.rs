@@ -41,7 +41,7 @@ impl Needs {
             predicates: instruction.pred_reads | instruction.pred_writes,
             follows_memory: instruction.follows_memory
                 || has_lane_path && matches!(instruction.op, Op::WarpSync),
-            is_barrier: matches!(instruction.op, Op::Barrier(_)),
+            is_barrier: instruction.op.is_barrier(),
             demand: 0,
         }
     }

@@ -50,6 +50,8 @@ struct Grid {
     from: Cycle,
     /// Number of its CTAs.
     ctas: u64,
+    /// CTAs that go to an SM together: clusters follow each other.
+    cluster: u32,
     next: u64,
     done: u64,
     /// The SM that receives the next CTA if it has room, counted from the first.
@@ -57,6 +59,16 @@ struct Grid {
 }
 
 impl Grid {
+    /// Whether the first CTA of the next one's cluster has gone to an SM.
+    fn is_within_cluster(&self) -> bool {
+        !self.next.is_multiple_of(self.cluster.max(1).into())
+    }
+
+    /// Room that an SM must have for the next CTA.
+    fn room_needed(&self) -> u32 {
+        if self.is_within_cluster() { 1 } else { self.cluster.max(1) }
+    }
+
     /// Sends CTAs to SMs with room, at most one each. Returns how many.
     fn hand_out(&mut self, sms: &mut [Sm], now: Cycle) -> u64 {
         if now < self.from {
@@ -70,10 +82,20 @@ impl Grid {
             }
             let index = (first + step) % count;
             let sm = &mut sms[index];
-            if sm.room > 0 && sm.links.commands.send(Command::StartCta(self.next), 1, now).is_ok() {
+            // The rest of a cluster goes where its first CTA went.
+            let is_begun = self.is_within_cluster();
+            if sm.room >= self.room_needed()
+                && sm.links.commands.send(Command::StartCta(self.next), 1, now).is_ok()
+            {
                 sm.room -= 1;
                 self.next += 1;
+                if self.is_within_cluster() {
+                    self.turn = index;
+                    break;
+                }
                 self.turn = (index + 1) % count;
+            } else if is_begun {
+                break;
             }
         }
         self.next - before
@@ -81,7 +103,8 @@ impl Grid {
 
     /// When a CTA can start, if one waits and an SM has room for it.
     fn next_start(&self, sms: &[Sm], now: Cycle) -> Cycle {
-        let can_start = self.next < self.ctas && sms[self.sms.clone()].iter().any(|sm| sm.room > 0);
+        let needed = self.room_needed();
+        let can_start = self.next < self.ctas && sms[self.sms.clone()].iter().any(|sm| sm.room >= needed);
         if can_start { self.from.max(now) } else { Cycle::NEVER }
     }
 }
@@ -139,13 +162,21 @@ impl Dispatcher {
     /// # Panics
     /// When another one is running, or `per_sm` is 0.
     pub fn begin(&mut self, ctas: u64, per_sm: u32, from: Cycle) {
+        self.begin_clusters(ctas, 1, per_sm, from);
+    }
+
+    /// As [`Dispatcher::begin`], of clusters of `cluster` CTAs, each of which goes to one SM.
+    ///
+    /// # Panics
+    /// When another one is running, or a cluster does not fit an SM.
+    pub fn begin_clusters(&mut self, ctas: u64, cluster: u32, per_sm: u32, from: Cycle) {
         let sms = &mut self.sms[self.grid.sms.clone()];
         assert!(sms.iter().all(|sm| sm.flush == Flush::Done), "grids of programs run one after another");
-        assert!(per_sm > 0, "a grid is begun when its CTAs fit");
+        assert!(per_sm > 0 && per_sm >= cluster, "a grid is begun when its CTAs fit");
         for sm in sms {
             (sm.room, sm.flush) = (per_sm, Flush::ToSend);
         }
-        self.grid = Grid { sms: self.grid.sms.clone(), from, ctas, ..Grid::default() };
+        self.grid = Grid { sms: self.grid.sms.clone(), from, ctas, cluster, ..Grid::default() };
         self.flushed = 0;
         self.finished_at = None;
     }
@@ -385,6 +416,32 @@ mod tests {
         }
         dispatcher.tick(Cycle(7));
         assert_eq!((dispatcher.grid.next, dispatcher.next_event(Cycle(8))), (2, Cycle::NEVER));
+    }
+
+    #[test]
+    fn the_ctas_of_a_cluster_go_to_one_sm() {
+        let (mut dispatcher, mut sms) = machine(3);
+        // Three clusters of three; an SM has room for one and two CTAs more.
+        dispatcher.begin_clusters(9, 3, 5, Cycle::ZERO);
+        let mut log = Vec::new();
+        for cycle in 0..14 {
+            let window = Window(cycle);
+            dispatcher.collect(window);
+            for (sm, (commands, notices)) in sms.iter_mut().enumerate() {
+                commands.collect(window);
+                notices.collect(window);
+                while let Some(command) = commands.receive(Cycle(cycle)) {
+                    commands.release(1, Cycle(cycle));
+                    log.push((cycle, sm, command));
+                }
+                commands.flush(window);
+            }
+            dispatcher.tick(Cycle(cycle));
+            dispatcher.flush(window);
+        }
+        // One a cycle and SM; the next cluster begins in the cycle of the last one's end.
+        let wanted = (0..9).map(|cta| (1 + cta - cta / 3, cta as usize / 3, Command::StartCta(cta)));
+        assert_eq!(log, wanted.collect::<Vec<_>>());
     }
 
     #[test]

@@ -196,6 +196,7 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
         code_version: 0,
         grid: [grid, 1, 1],
         block: [block, 1, 1],
+        cluster: None,
         dynamic_shared: 0,
         local_at: Address(0),
         allocations: vec![(HEAP, HEAP + fakes::BYTES as u64)],

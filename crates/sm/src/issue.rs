@@ -2,7 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::bits::members;
-use strata_ptx::isa::{Class, Executor, Op};
+use strata_ptx::isa::{Class, Executor};
 
 use crate::collector::Target;
 use crate::doors::Doors;
@@ -217,7 +217,7 @@ impl<D: Doors> Sm<D> {
         let active = self.warps.simt[warp].active();
         let lanes = self.warps.guarded(warp, instruction.guard);
         self.warps.dirty |= 1 << warp;
-        if matches!(instruction.op, Op::Barrier(_)) && self.puts_off_barrier(launch, warp, lanes) {
+        if instruction.op.is_barrier() && self.puts_off_barrier(launch, warp, lanes) {
             // The slot went into turning to other lanes; the barrier is issued later.
             self.tally.stall(Stall::Control, 1);
             return false;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use strata_memory::Address;
 use strata_ptx::lanes::Row;
 use strata_ptx::program::Kernel;
+use strata_ptx::reference::cluster_order;
 use strata_ptx::texture::Headers;
 
 /// A kernel launch, shared by all SMs and immutable while it runs.
@@ -28,6 +29,8 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Size of a CTA in threads: x, y, z.
     pub block: [u32; 3],
+    /// Size of a cluster in CTAs: x, y, z, if the launch or the kernel says so.
+    pub cluster: Option<[u32; 3]>,
     /// Dynamic shared memory per CTA in bytes.
     pub dynamic_shared: u32,
     /// Device address of local memory, which holds the private words of every warp slot of every SM; see
@@ -66,10 +69,15 @@ impl Launch {
         self.kernel.shared_bytes.saturating_add(self.dynamic_shared)
     }
 
-    /// Coordinates in the grid of the CTA with a linear index; x varies fastest.
+    /// Number of CTAs of a cluster: 1 without clusters.
+    pub fn cluster_ctas(&self) -> u32 {
+        self.cluster.map_or(1, |shape| shape.iter().product())
+    }
+
+    /// Coordinates in the grid of the CTA with a linear index; x varies fastest. Clusters follow each other, and so do the
+    /// CTAs of each.
     pub fn cta_place(&self, index: u64) -> [u32; 3] {
-        let [x, y, _] = self.grid.map(u64::from);
-        [(index % x) as u32, (index / x % y) as u32, (index / (x * y)) as u32]
+        cluster_order(self.grid, self.cluster.unwrap_or([1; 3]), index)
     }
 
     /// Device address of a byte of a thread's local memory. Words of 4 bytes are interleaved over the 32 lanes, so

@@ -20,6 +20,7 @@
 
 mod backend;
 mod barriers;
+mod clusters;
 mod collector;
 pub mod config;
 mod control;

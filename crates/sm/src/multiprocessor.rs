@@ -57,6 +57,7 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         assert!(self.is_idle(), "SM {} is prepared for a launch while another one runs", self.id.0);
         let occupancy = self.occupancy(&launch);
         self.ctas.prepare(&occupancy, launch.warps_per_cta());
+        self.clusters.prepare(&launch);
         self.registers.prepare(occupancy.rows_per_warp);
         let is_new = self.launch.as_ref().is_none_or(|before| !Arc::ptr_eq(&before.kernel, &launch.kernel));
         if is_new {

@@ -10,6 +10,7 @@ use strata_ptx::isa::MAX_ROWS;
 use strata_ptx::lanes::Row;
 
 use crate::barriers::{Barriers, Release};
+use crate::clusters::Clusters;
 use crate::collector::{Collectors, Target};
 use crate::config::{SmConfig, UnifiedStorage, UnitKind};
 use crate::cta::Ctas;
@@ -113,6 +114,8 @@ pub struct Sm<D: Doors> {
     waiting_for_lanes: Slab<LaneWait>,
     /// Warps that a barrier released in this cycle.
     pub(crate) released: u64,
+    /// The barriers of clusters.
+    pub(crate) clusters: Clusters,
     /// Operand rows of the control instruction being resolved.
     pub(crate) control_rows: [Row; MAX_ROWS],
     pub(crate) prints: Vec<Print>,
@@ -196,6 +199,7 @@ impl<D: Doors> Sm<D> {
             pending_notices: Ring::new(ctas + 1),
             waiting_for_lanes: Slab::new(warps + ctas),
             released: 0,
+            clusters: Clusters::default(),
             control_rows: [Row::ZERO; MAX_ROWS],
             prints: Vec::new(),
             code_version: 0,

@@ -78,7 +78,7 @@ args_from!(
 );
 
 /// How many threads a launch has, and what each CTA gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// CTAs in x, y, z.
     pub grid: [u32; 3],
@@ -86,13 +86,28 @@ pub struct Shape {
     pub block: [u32; 3],
     /// Bytes of shared memory a CTA beside what the kernel declares.
     pub dynamic_shared: u32,
+    /// CTAs of a cluster in x, y, z, if the launch says so.
+    pub cluster: Option<[u32; 3]>,
+}
+
+impl std::fmt::Debug for Shape {
+    /// Names the clusters where there are some: what is said of other launches has always been the same, and is hashed.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Shape { grid, block, dynamic_shared, cluster } = self;
+        let mut fields = f.debug_struct("Shape");
+        fields.field("grid", grid).field("block", block).field("dynamic_shared", dynamic_shared);
+        if let Some(cluster) = cluster {
+            fields.field("cluster", cluster);
+        }
+        fields.finish()
+    }
 }
 
 impl Shape {
     /// `grid` CTAs of `block` threads without dynamic shared memory.
     #[must_use]
     pub const fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
-        Self { grid, block, dynamic_shared: 0 }
+        Self { grid, block, dynamic_shared: 0, cluster: None }
     }
 
     /// The shape of a host phase ([`Device::on_cpu`]): every thread is a CTA.
@@ -105,6 +120,12 @@ impl Shape {
     #[must_use]
     pub const fn with_shared(self, bytes: u32) -> Self {
         Self { dynamic_shared: bytes, ..self }
+    }
+
+    /// The same with clusters of `cluster` CTAs in x, y, z.
+    #[must_use]
+    pub const fn with_cluster(self, cluster: [u32; 3]) -> Self {
+        Self { cluster: Some(cluster), ..self }
     }
 }
 

@@ -296,7 +296,12 @@ impl Device for Recording<'_> {
     }
 
     fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
-        let Shape { grid, block, dynamic_shared } = shape;
+        let Shape { grid, block, dynamic_shared, cluster } = shape;
+        if cluster.is_some() {
+            let reason =
+                "a launch file names no clusters, expected the kernel to (.reqnctapercluster)".into();
+            return Err(DeviceError::BadLaunch { kernel: kernel.to_owned(), reason });
+        }
         let (name, recorded) = (kernel.to_owned(), self.recorded(args));
         let launch = RecordedLaunch { kernel: name, grid, block, dynamic_shared, args: recorded };
         self.step(Step::Launch(launch));

@@ -90,6 +90,8 @@ fn attribute(state: &State, attribute: u32) -> Answer<i32> {
         95 => 1,
         // Memory pools are supported; all share one heap.
         115 => 1,
+        // Clusters and tensor maps, for programs that look for compute capability 9.0.
+        120 | 127 => i32::from(state.settings.capability.major >= 9),
         // NUMA node of the device and of the host: none.
         131 | 134 => -1,
         other if other <= LAST_ATTRIBUTE && other > 0 => texture_limit(other).unwrap_or(0),

@@ -3,13 +3,16 @@
 use std::ffi::c_char;
 
 use strata_gpu::device::Entry;
+use strata_workloads::Shape;
 
+use crate::api::configuration::configured;
 use crate::api::{api, library};
-use crate::client::{BlockToShared, Out};
+use crate::client::{BlockToShared, Bytes, Out};
 use crate::objects::{Context, Function, Kernel, Module};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::{Handle, Object};
+use crate::work::launch::{NON_PORTABLE_CLUSTER, cluster_ctas, clustered, most_of_cluster};
 
 /// Resolves a handle that is a function, or a library's kernel passed as one, to its function in the context.
 pub fn resolve(
@@ -31,6 +34,10 @@ pub fn resolve(
 mod number {
     pub const MAX_DYNAMIC_SHARED: u32 = 8;
     pub const CARVE_OUT: u32 = 9;
+    pub const CLUSTER_MUST_BE_SET: u32 = 10;
+    pub const CLUSTER_WIDTH: u32 = 11;
+    pub const CLUSTER_DEPTH: u32 = 13;
+    pub const CLUSTER_POLICY: u32 = 15;
     pub const LAST: u32 = 17;
 }
 
@@ -85,6 +92,11 @@ fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answ
         6 => capability,
         number::MAX_DYNAMIC_SHARED => set(shared.saturating_sub(kernel.shared_bytes) as i32),
         number::CARVE_OUT => set(-1),
+        number::CLUSTER_MUST_BE_SET => i32::from(kernel.launch_bounds.explicit_cluster),
+        number::CLUSTER_WIDTH..=number::CLUSTER_DEPTH => {
+            let axis = (number - number::CLUSTER_WIDTH) as usize;
+            kernel.launch_bounds.cluster.map_or(set(0), |cluster| cluster[axis] as i32)
+        }
         7 | 10..=number::LAST => set(0),
         _ => return Err(Status::InvalidValue),
     })
@@ -97,10 +109,21 @@ fn set_attribute(state: &mut State, function: Handle<Function>, number: u32, val
     match number {
         number::MAX_DYNAMIC_SHARED if (0..=shared.saturating_sub(least)).contains(&value) => {}
         number::CARVE_OUT if (-1..=100).contains(&value) => {}
+        NON_PORTABLE_CLUSTER if (0..=1).contains(&value) => {}
+        number::CLUSTER_POLICY if (0..=2).contains(&value) => {}
         _ => return Err(Status::InvalidValue),
     }
     function.attributes.insert(number, value);
     Ok(())
+}
+
+/// CTAs of a launch configuration that fit on an SM together, and those that it puts into a cluster.
+fn of_cluster(state: &State, function: Handle<Function>, shape: Shape) -> Answer<(u32, u32)> {
+    let entry = &state.functions.get(function)?.entry;
+    let threads = shape.block.iter().try_fold(1_u32, |all, n| all.checked_mul(*n)).filter(|all| *all > 0);
+    let threads = threads.ok_or(Status::InvalidValue)?;
+    let fit = if threads > 1024 { 0 } else { ctas(state, entry, threads, shape.dynamic_shared.into()) };
+    Ok((fit, cluster_ctas(entry, shape)))
 }
 
 fn occupancy(ctas_out: Out<i32>, function: Handle<Function>, threads: i32, dynamic_shared: usize) -> Answer {
@@ -339,4 +362,39 @@ api! {
         }
         best_block((grid, block), function, shared_of, dynamic_shared, limit)
     }
+
+    /// Writes how many clusters of a launch configuration are resident on the device together.
+    cuOccupancyMaxActiveClusters = "cuOccupancyMaxActiveClusters" 11070 (
+        clusters: Out<i32>, function: Handle<Function>, config: Bytes,
+    ) {
+        state::with_current(|state, context| {
+            let place = clusters.place()?;
+            let (shape, _, attributes) = configured(config)?;
+            let shape = clustered(shape, &attributes);
+            let function = resolve(state, context, function)?;
+            let (fit, size) = of_cluster(state, function, shape)?;
+            if size == 0 || size > most_of_cluster(state, function)? {
+                return Err(Status::InvalidClusterSize);
+            }
+            let sms = u32::from(*state.settings.machine.file().gpu.sms);
+            place.put((fit / size * sms) as i32);
+            Ok(())
+        })
+    }
+
+    /// Writes the largest size of a cluster with which a launch configuration can run.
+    cuOccupancyMaxPotentialClusterSize = "cuOccupancyMaxPotentialClusterSize" 11070 (
+        size: Out<i32>, function: Handle<Function>, config: Bytes,
+    ) {
+        state::with_current(|state, context| {
+            let place = size.place()?;
+            let (shape, _, attributes) = configured(config)?;
+            let shape = clustered(shape, &attributes);
+            let function = resolve(state, context, function)?;
+            let (fit, _) = of_cluster(state, function, shape)?;
+            place.put(fit.min(most_of_cluster(state, function)?) as i32);
+            Ok(())
+        })
+    }
+
 }

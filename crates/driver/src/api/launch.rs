@@ -3,16 +3,16 @@
 use strata_gpu::device::Entry;
 use strata_workloads::Shape;
 
+use crate::api::configuration::configured;
 use crate::api::{api, function};
 use crate::client::{Bytes, In};
 use crate::graph::parts::{Launch, Work};
-use crate::log;
 use crate::objects::{Attributes, Function, Stream};
 use crate::state::State;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 use crate::work;
-use crate::work::launch::{attribute, word};
+use crate::work::launch::attribute;
 
 /// Keys of the list that passes all arguments in one buffer; the list ends with `END`.
 mod extra {
@@ -20,11 +20,6 @@ mod extra {
     pub const BUFFER: u64 = 1;
     pub const BUFFER_BYTES: u64 = 2;
 }
-
-/// Size of a launch attribute in bytes: number, padding, 64 bytes of value.
-const ATTRIBUTE_BYTES: usize = 72;
-/// Maximum number of attributes accepted; the driver API defines fewer kinds.
-const MOST_ATTRIBUTES: u32 = 1024;
 
 /// Arguments as a client passes them: a pointer to each, or one buffer.
 #[derive(Clone, Copy)]
@@ -102,38 +97,6 @@ pub fn launch(
     })
 }
 
-/// Reads a list of launch attributes: 72 bytes each, a number, padding, and 64 bytes of value. Clusters are refused.
-fn attributes(list: Bytes, count: u32) -> Answer<Attributes> {
-    if count > MOST_ATTRIBUTES {
-        return Err(Status::InvalidValue);
-    }
-    let mut found = Attributes::new();
-    for attribute in list.read(ATTRIBUTE_BYTES * count as usize)?.chunks_exact(ATTRIBUTE_BYTES) {
-        let (Some(number), Some(value)) = (attribute.first_chunk(), attribute.last_chunk()) else { continue };
-        set_attribute(&mut found, u32::from_le_bytes(*number), *value)?;
-    }
-    Ok(found)
-}
-
-/// Sets a launch attribute. Clusters are refused.
-pub fn set_attribute(attributes: &mut Attributes, number: u32, value: [u8; 64]) -> Answer {
-    match number {
-        attribute::CLUSTER if (0..3).any(|axis| word(&value, axis) > 1) => {
-            log::once("clusters are not supported".into());
-            return Err(Status::NotSupported);
-        }
-        attribute::DEVICE_UPDATABLE if word(&value, 0) != 0 => {
-            log::once("nodes that kernels change are not supported".into());
-            return Err(Status::NotSupported);
-        }
-        attribute::IGNORE => return Ok(()),
-        attribute::LAST.. => return Err(Status::InvalidValue),
-        _ => {}
-    }
-    attributes.insert(number, value);
-    Ok(())
-}
-
 api! {
     /// Launches a kernel. Returns when the launch is complete.
     cuLaunchKernel | cuLaunchKernel_ptsz = "cuLaunchKernel" 4000 (
@@ -144,24 +107,13 @@ api! {
         launch(function, stream, Attributes::new(), |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 
-    /// Launches a kernel with attributes. Clusters are refused; attributes other than that of cooperative launches
-    /// and those that name events have no modelled effect. Programmatic stream serialization would let a launch begin
+    /// Launches a kernel with attributes. Those other than of clusters, of cooperative launches and those that name events
+    /// have no modelled effect. Programmatic stream serialization would let a launch begin
     /// before the one ahead of it ends; here it never does, which the attribute allows.
     cuLaunchKernelEx | cuLaunchKernelEx_ptsz = "cuLaunchKernelEx" 11060 (
         config: Bytes, function: Handle<Function>, each: In<Bytes>, extra: In<u64>,
     ) {
-        // Grid, block, shared memory; then, aligned, stream, attributes and their count.
-        let (numbers, words) = (config.values::<u32>(), config.values::<u64>());
-        let [x, y, z, bx, by, bz, shared] = {
-            let mut values = [0; 7];
-            for (index, value) in values.iter_mut().enumerate() {
-                *value = numbers.at(index)?;
-            }
-            values
-        };
-        let stream = Handle::from_bits(words.at(4)?);
-        let attributes = attributes(Bytes::at(words.at(5)?), numbers.at(12)?)?;
-        let shape = Shape::new([x, y, z], [bx, by, bz]).with_shared(shared);
+        let (shape, stream, attributes) = configured(config)?;
         launch(function, stream, attributes, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 

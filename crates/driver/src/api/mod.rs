@@ -3,6 +3,7 @@
 mod array;
 mod attributes;
 mod capture;
+mod configuration;
 mod context;
 mod copy;
 mod device;

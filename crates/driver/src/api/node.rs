@@ -3,9 +3,10 @@
 use strata_abi::driver::{AllocationNode, Cuboid, FillNode, KernelNode};
 use strata_workloads::Shape;
 
+use crate::api::configuration::set_attribute;
 use crate::api::graph::dependencies;
 use crate::api::handles::check_event;
-use crate::api::launch::{Arguments, set_attribute};
+use crate::api::launch::Arguments;
 use crate::api::{api, function};
 use crate::client::{Bytes, HostFunction, In, Out};
 use crate::current;

@@ -236,8 +236,6 @@ unsupported! {
     cuMulticastGetGranularity = "cuMulticastGetGranularity" 12010;
     cuMulticastUnbind = "cuMulticastUnbind" 12010;
     cuOccupancyAvailableDynamicSMemPerBlock = "cuOccupancyAvailableDynamicSMemPerBlock" 10020;
-    cuOccupancyMaxActiveClusters = "cuOccupancyMaxActiveClusters" 11070;
-    cuOccupancyMaxPotentialClusterSize = "cuOccupancyMaxPotentialClusterSize" 11070;
     cuParamSetTexRef = "cuParamSetTexRef" 2000;
     cuProfilerInitialize = "cuProfilerInitialize" 4000;
     cuSignalExternalSemaphoresAsync | cuSignalExternalSemaphoresAsync_ptsz = "cuSignalExternalSemaphoresAsync" 10000;

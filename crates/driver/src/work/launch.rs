@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use strata_gpu::device::Entry;
+use strata_ptx::reference::MAX_CLUSTER;
 use strata_workloads::Shape;
 
 use crate::engine::Launched;
 use crate::graph::parts::Launch;
-use crate::objects::Event;
+use crate::objects::{Attributes, Event, Function};
 use crate::state::State;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
@@ -40,7 +41,8 @@ pub fn word(value: &[u8; 64], n: usize) -> u32 {
 
 /// Runs a kernel to completion; returns what it printed.
 pub fn run(state: &mut State, launch: &Launch) -> Answer<String> {
-    let Launch { function, shape, block, .. } = launch;
+    let Launch { function, block, .. } = launch;
+    let shape = &clustered(launch.shape, &launch.attributes);
     let events = attribute::EVENTS.into_iter().filter_map(|number| launch.attributes.get(&number)).map(event);
     let events: Vec<Handle<Event>> = events.collect();
     events.iter().try_for_each(|event| state.events.get(*event).map(|_| ()))?;
@@ -51,7 +53,11 @@ pub fn run(state: &mut State, launch: &Launch) -> Answer<String> {
     let mut own = None;
     if let Some(threads @ 1..=1024) = threads {
         let resident = state.settings.machine.resident_ctas(&entry.kernel, threads, shared);
-        if resident == 0 {
+        let cluster = cluster_ctas(entry, *shape);
+        if cluster > most_of_cluster(state, *function)? {
+            return Err(Status::InvalidClusterSize);
+        }
+        if resident < cluster.max(1) {
             return Err(Status::LaunchOutOfResources);
         }
         if launch.attributes.get(&attribute::COOPERATIVE).is_some_and(|value| word(value, 0) != 0) {
@@ -69,6 +75,33 @@ pub fn run(state: &mut State, launch: &Launch) -> Answer<String> {
         Launched::Timed(result) => result.printed.concat(),
         Launched::Functional(summary) => summary.printed,
     })
+}
+
+/// Most CTAs of a cluster without the attribute that allows more (CUDA C++ Programming Guide, "Thread Block Clusters").
+const PORTABLE_CLUSTER: u32 = 8;
+
+/// The attribute of functions that allows larger clusters.
+pub const NON_PORTABLE_CLUSTER: u32 = 14;
+
+/// A shape with the clusters that attributes ask for.
+pub fn clustered(shape: Shape, attributes: &Attributes) -> Shape {
+    match attributes.get(&attribute::CLUSTER) {
+        Some(value) => shape.with_cluster([0, 1, 2].map(|axis| word(value, axis))),
+        None => shape,
+    }
+}
+
+/// CTAs of a cluster of a launch: 1 without clusters, 0 of clusters that cannot be.
+pub fn cluster_ctas(entry: &Entry, shape: Shape) -> u32 {
+    let cluster = entry.kernel.launch_bounds.cluster.or(shape.cluster).unwrap_or([1; 3]);
+    cluster.iter().fold(1_u32, |all, side| all.saturating_mul(*side))
+}
+
+/// Most CTAs that a cluster of this function may have.
+pub fn most_of_cluster(state: &State, function: Handle<Function>) -> Answer<u32> {
+    let attributes = &state.functions.get(function)?.attributes;
+    let allows_more = attributes.get(&NON_PORTABLE_CLUSTER).is_some_and(|value| *value != 0);
+    Ok(if allows_more { MAX_CLUSTER } else { PORTABLE_CLUSTER })
 }
 
 /// The kernel of a cooperative launch: all CTAs must fit on the device together, `resident` to an SM.

@@ -1,6 +1,7 @@
 //! Turns a host's launch arguments into a kernel's parameter block.
 
 use strata_ptx::program::Kernel;
+use strata_ptx::reference::check_cluster;
 use strata_workloads::{Arg, DeviceError, Shape};
 
 /// Lays out launch arguments as the kernel declares its parameters.
@@ -40,7 +41,7 @@ fn lay_out(kernel: &Kernel, args: &[Arg]) -> Result<Vec<u8>, String> {
 /// # Errors
 /// The limit that is exceeded.
 pub fn check_shape(kernel: &Kernel, shape: Shape) -> Result<(), String> {
-    let Shape { grid, block, .. } = shape;
+    let Shape { grid, block, cluster, .. } = shape;
     if grid.contains(&0) || block.contains(&0) {
         return Err(format!("grid {grid:?} and block {block:?} must not be empty"));
     }
@@ -53,6 +54,7 @@ pub fn check_shape(kernel: &Kernel, shape: Shape) -> Result<(), String> {
     if grid[0] > i32::MAX as u32 || grid[1] > 65535 || grid[2] > 65535 {
         return Err(format!("a grid of {grid:?} is larger than 2147483647 x 65535 x 65535"));
     }
+    check_cluster(&kernel.launch_bounds, grid, cluster)?;
     if let Some(required) = kernel.launch_bounds.required
         && required != block
     {

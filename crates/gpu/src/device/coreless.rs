@@ -30,6 +30,7 @@ pub(super) fn run_functionally(
     let config = LaunchConfig {
         grid: call.shape.grid,
         block: call.shape.block,
+        cluster: call.shape.cluster,
         dynamic_shared: call.shape.dynamic_shared,
         params: call.params.to_vec(),
     };

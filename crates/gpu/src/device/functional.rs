@@ -135,6 +135,7 @@ impl Functional {
         let config = LaunchConfig {
             grid: shape.grid,
             block: shape.block,
+            cluster: shape.cluster,
             dynamic_shared: shape.dynamic_shared,
             params: params.to_vec(),
         };

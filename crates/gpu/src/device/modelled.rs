@@ -185,6 +185,7 @@ impl Modelled {
             code_version: self.code_version,
             grid: shape.grid,
             block: shape.block,
+            cluster: kernel.launch_bounds.cluster.or(shape.cluster),
             dynamic_shared: shape.dynamic_shared,
             local_at: Address(local_at),
             allocations: call.heap.ranges(),

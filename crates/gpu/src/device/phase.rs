@@ -38,6 +38,7 @@ fn foreign(op: Op) -> Option<&'static str> {
         | Op::Bulk(_)
         | Op::BulkCommit
         | Op::BulkWait { .. } => Some("asynchronous copies"),
+        Op::ClusterArrive | Op::ClusterWait => Some("clusters"),
         Op::Mbarrier(_) => Some("shared memory for an mbarrier"),
         _ => None,
     }

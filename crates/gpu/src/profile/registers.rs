@@ -131,7 +131,13 @@ mod tests {
         let out = session.buffer(&[0; 2]);
         let kernel = session.module.kernel("test").expect("the body's kernel");
         let params = pack_arguments(kernel, &[out]).expect("one argument");
-        let config = LaunchConfig { grid: [1, 1, 1], block: [threads, 1, 1], dynamic_shared: 0, params };
+        let config = LaunchConfig {
+            grid: [1, 1, 1],
+            block: [threads, 1, 1],
+            cluster: None,
+            dynamic_shared: 0,
+            params,
+        };
         let mut profiler = Profiler::default();
         let executor = Executor::new(kernel, config, &session.variables, &mut session.memory);
         executor.watched_by(Some(&mut profiler)).run().unwrap_or_else(|fault| panic!("{fault}"));

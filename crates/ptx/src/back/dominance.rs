@@ -282,7 +282,7 @@ pub fn reconvergence(body: &Body, cfg: &Cfg) -> Vec<Pc> {
 
 /// For each block, whether a barrier lies in it or on a way to it.
 fn behind_barriers(body: &Body, cfg: &Cfg) -> Vec<bool> {
-    let has = |block: &Block| body.code[block.range()].iter().any(|inst| matches!(inst.op, Op::Barrier(_)));
+    let has = |block: &Block| body.code[block.range()].iter().any(|inst| inst.op.is_barrier());
     let mut passed: Vec<bool> = cfg.blocks.iter().map(has).collect();
     let mut work: Vec<usize> = (0..passed.len()).filter(|block| passed[*block]).collect();
     while let Some(block) = work.pop() {

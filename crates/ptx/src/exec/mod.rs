@@ -144,6 +144,8 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         | Op::Trap
         | Op::AssertFail { .. }
         | Op::Barrier(_)
+        | Op::ClusterArrive
+        | Op::ClusterWait
         | Op::WarpSync
         | Op::Fence { .. }
         | Op::Prefetch(_)
@@ -187,6 +189,8 @@ pub struct WarpContext {
     pub nctaid: [u32; 3],
     /// This CTA's place in the grid.
     pub ctaid: [u32; 3],
+    /// CTAs of a cluster in x, y, z, if the launch or the kernel says so; else each CTA is one.
+    pub cluster: Option<[u32; 3]>,
     /// The warp's number in its CTA; lane l is thread 32 * warp + l, x fastest.
     pub warp: u32,
     /// `%warpid`, `%nwarpid`, `%smid`, `%nsmid`: the slot where the warp runs.
@@ -207,4 +211,36 @@ pub struct WarpContext {
     pub dynamic_shared: u32,
     /// Bytes of static and dynamic shared memory.
     pub total_shared: u32,
+}
+
+impl WarpContext {
+    /// CTAs of a cluster in x, y, z.
+    pub fn cluster_shape(&self) -> [u32; 3] {
+        self.cluster.unwrap_or([1; 3]).map(|side| side.max(1))
+    }
+
+    /// The cluster's place among clusters.
+    pub fn cluster_id(&self) -> [u32; 3] {
+        divided(self.ctaid, self.cluster_shape(), |place, side| place / side)
+    }
+
+    /// Clusters of the grid in x, y, z.
+    pub fn clusters(&self) -> [u32; 3] {
+        divided(self.nctaid, self.cluster_shape(), |count, side| count / side)
+    }
+
+    /// The CTA's place in its cluster.
+    pub fn place_in_cluster(&self) -> [u32; 3] {
+        divided(self.ctaid, self.cluster_shape(), |place, side| place % side)
+    }
+
+    /// The CTA's number in its cluster, x fastest.
+    pub fn cluster_rank(&self) -> u32 {
+        let ([x, y, _], [cx, cy, cz]) = (self.cluster_shape(), self.place_in_cluster());
+        (cz * y + cy) * x + cx
+    }
+}
+
+fn divided(of: [u32; 3], by: [u32; 3], how: impl Fn(u32, u32) -> u32) -> [u32; 3] {
+    std::array::from_fn(|axis| how(of[axis], by[axis]))
 }

@@ -94,7 +94,7 @@ pub(crate) fn expected_register(wanted: Ty, relaxed: bool) -> String {
 
 /// Modifiers of PTX 9 that make an instruction another one, which is not executed.
 const NOT_EXECUTED: &[&str] =
-    &["shared::cluster", "async", "bulk", "multicast::cluster", "cta_group::1", "cta_group::2", "mmio"];
+    &["async", "bulk", "multicast::cluster", "cta_group::1", "cta_group::2", "mmio"];
 
 /// The modifiers of one instruction. Compilers and ptxas take most of them in any order, so a modifier is
 /// found wherever it stands; types are taken from left to right. What was asked for in vain is what an

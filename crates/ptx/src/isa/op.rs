@@ -292,6 +292,10 @@ pub enum Op {
     Trap,
     /// CTA barrier.
     Barrier(Barrier),
+    /// `barrier.cluster.arrive`.
+    ClusterArrive,
+    /// `barrier.cluster.wait`.
+    ClusterWait,
     /// `bar.warp.sync src0`.
     WarpSync,
     /// `membar`, `fence`.

@@ -154,6 +154,8 @@ samples! {
     Op::Exit => Op::Exit,
     Op::Trap => Op::Trap,
     Op::Barrier(_) => Op::Barrier(Barrier::RedPopc),
+    Op::ClusterArrive => Op::ClusterArrive,
+    Op::ClusterWait => Op::ClusterWait,
     Op::WarpSync => Op::WarpSync,
     Op::Fence { .. } => Op::Fence { ordering: Ordering::SeqCst, scope: Scope::Gpu },
     Op::Shfl(_) => Op::Shfl(Shuffle::Bfly),

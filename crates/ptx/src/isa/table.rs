@@ -40,6 +40,11 @@ const fn place(geometry: Geometry) -> Widths {
 }
 
 impl Op {
+    /// Whether warps meet in it: those of a CTA, or of a cluster.
+    pub const fn is_barrier(&self) -> bool {
+        matches!(self, Op::Barrier(_) | Op::ClusterArrive | Op::ClusterWait)
+    }
+
     /// What is true of this operation.
     #[deny(clippy::wildcard_enum_match_arm)]
     pub const fn traits(&self) -> Traits {
@@ -261,6 +266,7 @@ impl Op {
                     }
                 }
             }
+            Op::ClusterArrive | Op::ClusterWait => T::control(Control).after_memory(),
             Op::WarpSync => T::control(Control).from(rows(1)),
             Op::Fence { .. } => T::control(Control).after_memory(),
             Op::BulkWait { .. } => T::control(Control).after_memory(),

@@ -6,6 +6,7 @@ use super::cta::{Cta, operands_of};
 use super::fault::FaultKind;
 use super::launch::Launch;
 use super::observer::BarrierArrival;
+use super::warp::AtCluster;
 use super::world::{Stop, World};
 use crate::exec::print::{self, Argument};
 use crate::exec::{Operands, predicate_source, write_predicate};
@@ -43,6 +44,9 @@ impl Cta {
                 let line = operands.source(0, 0).0[first];
                 let what = launch.kernel.assertions[assertion as usize].describe(line);
                 return Err(self.stop(launch, FaultKind::Assertion { what }, instruction, number, first));
+            }
+            Op::ClusterArrive | Op::ClusterWait => {
+                self.meet_cluster(launch, world, number, instruction, lanes)?;
             }
             Op::Barrier(form) => self.meet(launch, world, number, form, instruction, lanes)?,
             Op::Print { format, from } => {
@@ -180,6 +184,46 @@ impl Cta {
         if let Some(release) = release {
             self.release(launch, world, release);
         }
+        Ok(())
+    }
+
+    /// A warp arrives at the barrier of its cluster, or waits there.
+    fn meet_cluster(
+        &mut self,
+        launch: &Launch<'_>,
+        world: &mut World<'_>,
+        number: usize,
+        instruction: &Instruction,
+        lanes: LaneMask,
+    ) -> Result<(), Stop> {
+        let warp = &mut self.warps[number];
+        let live = warp.stack.live();
+        if lanes != live {
+            // The others may yet end or arrive.
+            if lanes == warp.stack.active() && warp.stack.gather(launch.kernel) {
+                return Ok(());
+            }
+            let first = lanes.trailing_zeros() as usize;
+            let kind = FaultKind::DivergentBarrier { arrived: lanes, live };
+            return Err(self.stop(launch, kind, instruction, number, first));
+        }
+        world.counts.add(instruction.class, lanes);
+        world.changes += 1;
+        match (instruction.op, warp.at_cluster) {
+            (Op::ClusterArrive, AtCluster::Away) => warp.at_cluster = AtCluster::Arrived,
+            (Op::ClusterWait, AtCluster::Arrived) => {
+                warp.at_cluster = AtCluster::Waits;
+                warp.waiting = true;
+                return Ok(());
+            }
+            (Op::ClusterWait, AtCluster::Passed) => warp.at_cluster = AtCluster::Away,
+            _ => {
+                let reason = "arrive and wait of a cluster's barrier do not take turns".into();
+                let first = lanes.trailing_zeros() as usize;
+                return Err(self.stop(launch, FaultKind::BadBarrier { reason }, instruction, number, first));
+            }
+        }
+        self.warps[number].stack.advance();
         Ok(())
     }
 

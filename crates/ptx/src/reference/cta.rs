@@ -12,7 +12,7 @@ use super::matrix;
 use super::observer::{Issuer, Observer, RegisterUse};
 use super::part::Memories;
 use super::texels;
-use super::warp::{Warp, WarpOperands};
+use super::warp::{AtCluster, Warp, WarpOperands};
 use super::world::{Stop, World};
 use crate::exec::{Operands, WarpContext, execute, guarded, picked_element};
 use crate::isa::{Dst, Executor, Instruction, Op, Reg, Src};
@@ -26,10 +26,12 @@ pub(super) struct Cta {
     pub(super) number: u64,
     pub(super) warps: Vec<Warp>,
     pub(super) live_warps: u32,
+    /// Its number in its cluster.
+    pub(super) rank: usize,
     /// All warps' registers, one warp after the other.
     pub(super) registers: Vec<Row>,
     pub(super) predicates: Vec<LaneMask>,
-    shared: Vec<u8>,
+    pub(super) shared: Vec<u8>,
     maps: Maps,
     /// All threads' local memory, one thread after the other.
     local: Vec<u8>,
@@ -44,11 +46,13 @@ impl Cta {
         let mut cta = Cta {
             ctaid,
             number: 0,
+            rank: 0,
             warps: vec![
                 Warp {
                     stack: SimtStack::new(0),
                     context: WarpContext::default(),
                     waiting: false,
+                    at_cluster: AtCluster::Away,
                     printing: Vec::new()
                 };
                 warps
@@ -77,15 +81,19 @@ impl Cta {
         self.local.fill(0);
         self.barriers = Barriers::default();
         let slots = self.warps.len() as u32;
+        let cluster = launch.cluster();
+        self.rank = WarpContext { ctaid, cluster, ..WarpContext::default() }.cluster_rank() as usize;
         for (number, warp) in self.warps.iter_mut().enumerate() {
             let threads = launch.threads - (number * WARP_LANES) as u32;
             let lanes = if threads >= 32 { ALL_LANES } else { (1 << threads) - 1 };
             warp.stack.reset(lanes);
             warp.waiting = false;
+            warp.at_cluster = AtCluster::Away;
             warp.context = WarpContext {
                 ntid: launch.config.block,
                 nctaid: launch.config.grid,
                 ctaid,
+                cluster: launch.cluster(),
                 warp: number as u32,
                 warp_slot: number as u32,
                 warp_slots: slots,
@@ -126,9 +134,11 @@ impl Cta {
 
     /// Runs every ready warp for up to `quantum` instructions.
     ///
+    /// Returns whether any was ready.
+    ///
     /// # Errors
-    /// What stops the kernel; a deadlock when no warp is ready.
-    pub fn run(&mut self, launch: &Launch<'_>, world: &mut World<'_>, quantum: u32) -> Result<(), Stop> {
+    /// What stops the kernel.
+    pub fn run(&mut self, launch: &Launch<'_>, world: &mut World<'_>, quantum: u32) -> Result<bool, Stop> {
         let mut progress = false;
         for number in 0..self.warps.len() {
             if self.warps[number].is_ready() {
@@ -145,7 +155,7 @@ impl Cta {
                 }
             }
         }
-        if progress { Ok(()) } else { Err((FaultKind::Deadlock { warps: self.places(launch) }, None)) }
+        Ok(progress)
     }
 
     /// Runs a warp for up to `quantum` instructions, or until it is no longer ready.
@@ -172,7 +182,7 @@ impl Cta {
                 operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
             let lanes = guarded(instruction.guard, active, &operands);
             // A barrier that the warp is not ready for is met again, and counted then.
-            if lanes == 0 || !matches!(instruction.op, Op::Barrier(_)) {
+            if lanes == 0 || !instruction.op.is_barrier() {
                 world.counts.add(instruction.class, lanes);
             }
             match instruction.executor {
@@ -218,7 +228,7 @@ impl Cta {
             let (pc, active) = (warp.stack.pc(), warp.stack.active());
             // A barrier shows its registers itself: it may be put off, and writes only when it opens.
             let instruction = launch.kernel.code.get(pc as usize);
-            let Some(instruction) = instruction.filter(|found| !matches!(found.op, Op::Barrier(_))) else {
+            let Some(instruction) = instruction.filter(|found| !found.op.is_barrier()) else {
                 self.run_warp(launch, world, number, 1)?;
                 continue;
             };
@@ -273,6 +283,8 @@ impl Cta {
         let mut memories = Memories {
             global: world.global,
             shared: &mut self.shared,
+            peers: &mut world.peers,
+            rank: self.rank,
             maps: &mut self.maps,
             local: &mut self.local[local],
             local_bytes: kernel.local_bytes as usize,

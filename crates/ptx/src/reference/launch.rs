@@ -17,11 +17,61 @@ pub struct LaunchConfig {
     pub grid: [u32; 3],
     /// Threads of a CTA in x, y, z.
     pub block: [u32; 3],
+    /// CTAs of a cluster in x, y, z, if the launch says so.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory a CTA.
     pub dynamic_shared: u32,
     /// The parameter block, laid out as [`Kernel::params`] says.
     pub params: Vec<u8>,
 }
+
+/// Place of the n-th CTA of a grid whose clusters follow each other, x fastest, and so do the CTAs of each.
+pub fn cluster_order(grid: [u32; 3], cluster: [u32; 3], number: u64) -> [u32; 3] {
+    let side = cluster.map(u64::from);
+    let clusters: [u64; 3] = std::array::from_fn(|axis| u64::from(grid[axis]) / side[axis].max(1));
+    let size = side.iter().product::<u64>().max(1);
+    let (outer, inner) = (number / size, number % size);
+    let place = |number: u64, [x, y, _]: [u64; 3]| {
+        let (x, y) = (x.max(1), y.max(1));
+        [number % x, number / x % y, number / x / y]
+    };
+    let (outer, inner) = (place(outer, clusters), place(inner, side));
+    std::array::from_fn(|axis| (outer[axis] * side[axis] + inner[axis]) as u32)
+}
+
+/// What is wrong with clusters of a launch.
+///
+/// # Errors
+/// A sentence.
+pub fn check_cluster(
+    bounds: &crate::ir::LaunchBounds,
+    grid: [u32; 3],
+    cluster: Option<[u32; 3]>,
+) -> Result<(), String> {
+    if let (Some(required), Some(given)) = (bounds.cluster, cluster)
+        && required != given
+    {
+        return Err(format!("clusters of {given:?} CTAs, the kernel requires {required:?}"));
+    }
+    let Some(shape) = bounds.cluster.or(cluster) else {
+        if bounds.explicit_cluster {
+            return Err("no clusters, the kernel requires the launch to name some (.explicitcluster)".into());
+        }
+        return Ok(());
+    };
+    let size = shape.iter().fold(1u32, |size, side| size.saturating_mul(*side));
+    let most = bounds.max_cluster.unwrap_or(MAX_CLUSTER).min(MAX_CLUSTER);
+    if !(1..=most).contains(&size) {
+        return Err(format!("clusters of {shape:?} CTAs, expected 1 to {most} in each"));
+    }
+    if (0..3).any(|axis| !grid[axis].is_multiple_of(shape[axis])) {
+        return Err(format!("a grid of {grid:?} CTAs does not consist of clusters of {shape:?}"));
+    }
+    Ok(())
+}
+
+/// Most CTAs of a cluster (CUDA C++ Programming Guide, "Thread Block Clusters": 8 are portable, 16 with an attribute).
+pub const MAX_CLUSTER: u32 = 16;
 
 /// A launch, prepared.
 pub(super) struct Launch<'a> {
@@ -59,6 +109,16 @@ impl<'a> Launch<'a> {
         (u64::from(z) * ny + u64::from(y)) * nx + u64::from(x)
     }
 
+    /// The shape of clusters, if the kernel or the launch says so.
+    pub fn cluster(&self) -> Option<[u32; 3]> {
+        self.kernel.launch_bounds.cluster.or(self.config.cluster)
+    }
+
+    /// Place of the n-th CTA, clusters one after the other.
+    pub fn ctaid(&self, number: u64) -> [u32; 3] {
+        cluster_order(self.config.grid, self.cluster().unwrap_or([1; 3]), number)
+    }
+
     /// Index of a thread by its number in the CTA.
     pub fn thread(&self, number: u32) -> [u32; 3] {
         let [x, y, _] = self.config.block;
@@ -77,6 +137,7 @@ impl<'a> Launch<'a> {
         if config.grid.contains(&0) || config.block.contains(&0) {
             return Err(format!("an empty launch: grid {:?}, block {:?}", config.grid, config.block));
         }
+        check_cluster(&kernel.launch_bounds, config.grid, config.cluster)?;
         if *threads > MAX_THREADS {
             return Err(format!("{threads} threads a CTA; at most {MAX_THREADS} are possible"));
         }

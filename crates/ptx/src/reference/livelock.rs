@@ -1,5 +1,6 @@
 //! When the reference executor looks for a livelock, and how.
 
+use super::cluster;
 use super::cta::Cta;
 use super::fault::{FaultKind, WarpRound};
 use super::launch::Launch;
@@ -55,19 +56,23 @@ impl Lookout {
         resident: &mut [Cta],
         launch: &Launch<'_>,
         world: &mut World<'_>,
+        cluster: usize,
     ) -> Result<(), Stop> {
         let changes = world.changes;
         let mut watched: Vec<Vec<Watched>> =
             resident.iter().map(|cta| cta.warps.iter().map(|_| Watched::default()).collect()).collect();
         loop {
             let mut goes_on = false;
-            for (cta, watched) in resident.iter_mut().zip(&mut watched) {
+            for (place, watched) in watched.iter_mut().enumerate() {
+                let cta = &resident[place];
                 if cta.is_done() {
                     continue;
                 }
                 let from: Vec<Option<Pc>> =
                     cta.warps.iter().map(|warp| warp.is_ready().then(|| warp.stack.pc())).collect();
-                cta.run(launch, world, 1)?;
+                let ctas = &mut resident[place / cluster * cluster..][..cluster];
+                cluster::run_one(ctas, place % cluster, launch, world, 1)?;
+                let cta = &resident[place];
                 if world.changes != changes {
                     return Ok(());
                 }

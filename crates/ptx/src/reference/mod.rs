@@ -13,6 +13,7 @@ mod access;
 mod asynchronous;
 pub mod barrier;
 mod bulk;
+mod cluster;
 mod control;
 mod cta;
 mod fault;
@@ -43,7 +44,7 @@ mod world;
 
 pub use fault::{Fault, FaultKind, Place, WarpPlace, WarpRound};
 pub use global::{Allocation, GlobalMemory};
-pub use launch::{LaunchConfig, MAX_THREADS};
+pub use launch::{LaunchConfig, MAX_CLUSTER, MAX_THREADS, check_cluster, cluster_order};
 pub use observer::{Access, AccessKind, BarrierArrival, Issuer, Observer, RegisterUse, Written};
 pub use variables::{pack_arguments, place_variables};
 pub use world::Counts;
@@ -148,8 +149,16 @@ impl<'a> Executor<'a> {
         let counts = Counts::default();
         let watches_registers = observer.as_ref().is_some_and(|observer| observer.watches_registers());
         let printed = String::new();
-        let mut world =
-            World { global: memory, headers, counts, changes: 0, printed, observer, watches_registers };
+        let mut world = World {
+            global: memory,
+            headers,
+            counts,
+            changes: 0,
+            printed,
+            observer,
+            peers: Vec::new(),
+            watches_registers,
+        };
         if let Some(observer) = &mut world.observer {
             observer.begins(launch.kernel, &launch.config);
         }
@@ -161,54 +170,59 @@ impl<'a> Executor<'a> {
 fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Result<(), Stop> {
     let [nx, ny, nz] = launch.config.grid.map(u64::from);
     let total = nx.saturating_mul(ny).saturating_mul(nz);
-    let ctaid = |number: u64| [number % nx, number / nx % ny, number / nx / ny].map(|axis| axis as u32);
+    let cluster = launch.cluster().map_or(1, |shape| shape.iter().product::<u32>()) as usize;
     let limit = options.instruction_limit.unwrap_or(u64::MAX);
     let fitting = MAX_CTA_BYTES / launch.cta_bytes().max(1);
     let fitting = usize::try_from(fitting).unwrap_or(usize::MAX);
     let most = if launch.kernel.cooperative { fitting } else { options.resident_ctas.min(fitting) }.max(1);
+    // CTAs of a cluster are resident together.
+    let most = (most / cluster).max(1) * cluster;
     let mut resident: Vec<Cta> = Vec::new();
     let mut next = 0;
-    let mut allowed = 1;
+    let mut allowed = cluster;
     let mut lookout = Lookout::new();
     loop {
         while resident.len() < allowed.min(most) && next < total {
-            resident.push(Cta::new(launch, ctaid(next)));
-            show_begin(world, next);
+            let cta = Cta::new(launch, launch.ctaid(next));
+            show_begin(world, cta.number);
+            resident.push(cta);
             next += 1;
         }
         let mut place = 0;
         while place < resident.len() {
-            let cta = &mut resident[place];
+            let ctas = &mut resident[place..place + cluster];
             for _ in 0..TURNS {
-                cta.run(launch, world, QUANTUM)?;
+                cluster::run(ctas, launch, world, QUANTUM)?;
                 if options.interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
                     return Err((
                         FaultKind::Interrupted { instructions: world.counts.warp_instructions },
                         None,
                     ));
                 }
-                if cta.is_done() || world.counts.warp_instructions >= limit {
+                if ctas.iter().all(Cta::is_done) || world.counts.warp_instructions >= limit {
                     break;
                 }
             }
-            let cta_done = cta.is_done();
-            world.changes += u64::from(cta_done);
-            if cta_done && let Some(observer) = &mut world.observer {
-                observer.cta_ends(cta.number);
+            let done = ctas.iter().all(Cta::is_done);
+            world.changes += u64::from(done);
+            if done && let Some(observer) = &mut world.observer {
+                ctas.iter().for_each(|cta| observer.cta_ends(cta.number));
             }
-            let all_done = cta_done && next == total && resident.len() == 1;
+            let all_done = done && next == total && resident.len() == cluster;
             if world.counts.warp_instructions >= limit && !all_done {
                 let warps = resident.iter().flat_map(|cta| cta.places(launch)).collect();
                 return Err((FaultKind::InstructionLimit { limit, warps }, None));
             }
-            if !cta_done {
-                place += 1;
+            if !done {
+                place += cluster;
             } else if next < total {
-                resident[place].restart(launch, ctaid(next));
-                show_begin(world, next);
-                next += 1;
+                for cta in &mut resident[place..place + cluster] {
+                    cta.restart(launch, launch.ctaid(next));
+                    show_begin(world, cta.number);
+                    next += 1;
+                }
             } else {
-                resident.remove(place);
+                resident.drain(place..place + cluster);
             }
         }
         if resident.is_empty() {
@@ -217,7 +231,7 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
         // CTAs that have not begun may change what others wait for.
         let all_begun = next == total || resident.len() == most;
         if all_begun && lookout.is_due(&resident, world) {
-            lookout.look(&mut resident, launch, world)?;
+            lookout.look(&mut resident, launch, world, cluster)?;
         }
         allowed = allowed.saturating_mul(2).min(most);
     }

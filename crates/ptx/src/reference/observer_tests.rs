@@ -9,7 +9,8 @@ fn watch(session: &mut Session, block: u32, words: usize, observer: &mut dyn Obs
     let out = session.buffer(&vec![0; words]);
     let kernel = session.module.kernel("test").unwrap();
     let params = super::pack_arguments(kernel, &[out]).unwrap();
-    let config = LaunchConfig { grid: [1, 1, 1], block: [block, 1, 1], dynamic_shared: 0, params };
+    let config =
+        LaunchConfig { grid: [1, 1, 1], block: [block, 1, 1], cluster: None, dynamic_shared: 0, params };
     Executor::new(kernel, config, &session.variables, &mut session.memory)
         .watched_by(Some(observer))
         .run()

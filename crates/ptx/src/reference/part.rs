@@ -5,6 +5,7 @@ use super::global::GlobalMemory;
 use super::maps::Maps;
 use super::observer::{Access, AccessKind, Issuer, Observer, Written};
 use crate::exec::Operands;
+use crate::exec::memory::{CTA_SHARED_BITS, of_cluster};
 use crate::isa::{MAPPED, MemoryMode, Space};
 use crate::lanes::{LaneMask, WARP_LANES, lanes_of};
 
@@ -13,6 +14,10 @@ pub(super) struct Memories<'a> {
     pub global: &'a mut GlobalMemory,
     /// The CTA's shared memory.
     pub shared: &'a mut [u8],
+    /// That of the cluster's CTAs, by their number; the CTA's own is not among them.
+    pub peers: &'a mut [Vec<u8>],
+    /// The CTA's number in its cluster.
+    pub rank: usize,
     /// What of it is mapped to global memory.
     pub maps: &'a mut Maps,
     /// Local memory of the warp's threads, one lane after the other.
@@ -172,6 +177,9 @@ impl<'a> Part<'a> {
                 if !memories.maps.is_empty() {
                     self.check_plain(memories.maps)?;
                 }
+                if self.names_cta() {
+                    return self.visit_cluster(memories, visit);
+                }
                 self.visit_array(memories.shared, visit)
             }
             Space::Local => {
@@ -204,6 +212,36 @@ impl<'a> Part<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Whether a lane names a CTA of the cluster.
+    pub(super) fn names_cta(&self) -> bool {
+        self.end > 1 << CTA_SHARED_BITS && !self.is_mapped()
+    }
+
+    /// As [`Part::visit`], lane by lane, in the shared memory of CTAs of the cluster.
+    #[cold]
+    fn visit_cluster(
+        &self,
+        memories: &mut Memories<'_>,
+        mut visit: impl FnMut(&mut [u8], LaneMask, Indices<'_>),
+    ) -> Result<(), LaneFault> {
+        for lane in lanes_of(self.lanes) {
+            let address = self.addresses[lane];
+            let (rank, within) = of_cluster(address);
+            let rank = rank.map_or(memories.rank, |rank| rank as usize);
+            let array = match memories.peers.get_mut(rank) {
+                _ if rank == memories.rank => &mut *memories.shared,
+                Some(array) => array,
+                None => return Err(self.out_of_bounds(lane)),
+            };
+            if within + self.bytes as u64 > array.len() as u64 {
+                return Err(self.out_of_bounds(lane));
+            }
+            let base = address - within;
+            visit(array, 1 << lane, Indices { addresses: self.addresses, base, stride: 0 });
+        }
+        Ok(())
     }
 
     /// Refuses bytes of shared memory that a mapping has.

@@ -80,7 +80,13 @@ impl Session {
     ) -> Result<Summary, Fault> {
         let kernel = self.module.kernel(kernel).expect("the module has the kernel");
         let params = pack_arguments(kernel, arguments).unwrap_or_else(|error| panic!("{error}"));
-        let config = LaunchConfig { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0, params };
+        let config = LaunchConfig {
+            grid: [grid, 1, 1],
+            block: [block, 1, 1],
+            cluster: None,
+            dynamic_shared: 0,
+            params,
+        };
         Executor::new(kernel, config, &self.variables, &mut self.memory)
             .with_options(self.options)
             .with_headers(&self.headers)

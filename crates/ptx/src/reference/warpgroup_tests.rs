@@ -267,7 +267,7 @@ fn check(case: &Case) {
          mul.wide.u32 %rd5, %r0, 16; add.u64 %rd5, %rd1, %rd5; ld.global.v4.b32 {}, [%rd5];\n\
          mul.wide.u32 %rd6, %r0, {}; add.u64 %rd6, %rd2, %rd6;\n{loads}\
          mov.b64 %rd20, {}; mov.b64 %rd21, {}; setp.eq.u32 %p1, %r1, %r1; not.pred %p2, %p1;\n\
-         wgmma.fence.sync.aligned;\n{product} {}, {a_operand}, %rd21, {flags};\n\
+         setmaxnreg.inc.sync.aligned.u32 240; wgmma.fence.sync.aligned;\n{product} {}, {a_operand}, %rd21, {flags};\n\
          wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n{stores}ret; }}\n",
         2 * AREA,
         2 * AREA,

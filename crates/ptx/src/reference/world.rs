@@ -36,6 +36,8 @@ pub(super) struct World<'a> {
     pub changes: u64,
     pub printed: String,
     pub observer: Option<&'a mut (dyn Observer + 'a)>,
+    /// Shared memory of the other CTAs of the cluster whose CTA runs, by their number in it.
+    pub peers: Vec<Vec<u8>>,
     /// Whether there is an observer and it wants to see registers.
     pub watches_registers: bool,
 }

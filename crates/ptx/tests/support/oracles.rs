@@ -88,6 +88,12 @@ pub const ORACLES: &[Oracle] = &[
         ]),
     },
     Oracle {
+        name: "clusters",
+        what: "what CTAs of a cluster find in one another's shared memory, worked out by hand, in programs \
+               (`crates/gpu/tests/machine/hopper/cluster.rs`)",
+        holds: Holds::Programs(&["../gpu/tests/machine/hopper/cluster.rs"]),
+    },
+    Oracle {
         name: "texels",
         what: "a model of fetches in doubles by the CUDA guide's formulas (`crates/gpu/tests/machine/textures`)",
         holds: Holds::Programs(&[

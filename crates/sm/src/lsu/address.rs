@@ -66,17 +66,43 @@ pub struct Resolver {
     recent: [usize; RECENT],
     /// The high bits of shared addresses name mappings.
     takes_mappings: bool,
+    /// By CTA slot: the cluster of the CTA there, its number in it, and where its shared memory begins; nothing where none
+    /// runs.
+    ctas: Vec<Option<(u64, u32, u32)>>,
 }
 
 impl Resolver {
     /// A resolver for the SM whose warp slot 0 has the GPU-wide number `first_warp`.
     pub fn new(first_warp: u64) -> Resolver {
-        Resolver { first_warp, recent: [0; RECENT], takes_mappings: false }
+        Resolver { first_warp, recent: [0; RECENT], takes_mappings: false, ctas: Vec::new() }
     }
 
     /// Whether the high bits of shared addresses name mappings ([`MAPPED`]); else they lie out of bounds.
     pub fn takes_mappings(&mut self, takes: bool) {
         self.takes_mappings = takes;
+    }
+
+    /// A CTA starts in a slot: its cluster, its number in it, and where its shared memory begins.
+    pub fn start_cta(&mut self, slot: u8, (cluster, rank): (u64, u32), base: u32) {
+        let slot = usize::from(slot);
+        if self.ctas.len() <= slot {
+            self.ctas.resize(slot + 1, None);
+        }
+        self.ctas[slot] = Some((cluster, rank, base));
+    }
+
+    /// The CTA in a slot has ended.
+    pub fn end_cta(&mut self, slot: u8) {
+        if let Some(cta) = self.ctas.get_mut(usize::from(slot)) {
+            *cta = None;
+        }
+    }
+
+    /// Where the shared memory of a CTA of the cluster begins, while it runs.
+    pub fn base_in_cluster(&self, slot: u8, rank: u32) -> Option<u32> {
+        let (cluster, ..) = self.ctas.get(usize::from(slot)).copied().flatten()?;
+        let is_it = |(of, number, _): &&(u64, u32, u32)| *of == cluster && *number == rank;
+        self.ctas.iter().flatten().find(is_it).map(|(.., base)| *base)
     }
 
     /// Resolves the active lanes' addresses into `addresses`: device addresses, or byte offsets into the SM's
@@ -224,12 +250,21 @@ impl Resolver {
         let lanes = memory.lanes;
         let [(_, global), (_, shared), (_, local), (_, params)] =
             memory::split_by_space(space, addresses, lanes);
+        let mut bases = [memory.shared_base; WARP_LANES];
         for lane in lanes_of(lanes) {
             let (at, bit) = (addresses[lane], 1 << lane);
             let end = at.saturating_add(width);
             let (inside, name) = if global & bit != 0 {
                 let name = if space == Space::Const { "constant" } else { "global" };
                 (self.is_allocated(launch, memory.pc, at, end), name)
+            } else if shared & bit != 0
+                && !self.takes_mappings
+                && let (Some(rank), within) = memory::of_cluster(at)
+            {
+                let base = self.base_in_cluster(memory.cta_slot, rank);
+                bases[lane] = base.unwrap_or_default();
+                let inside = within + width <= u64::from(launch.shared_per_cta());
+                (at < MAPPED && base.is_some() && inside, "shared::cluster")
             } else if shared & bit != 0 {
                 let end = if self.takes_mappings { at % MAPPED + width } else { end };
                 (end <= u64::from(launch.shared_per_cta()), "shared")
@@ -256,7 +291,8 @@ impl Resolver {
             for (lane, address) in addresses.iter_mut().enumerate() {
                 let bit = 1 << lane;
                 if shared & bit != 0 {
-                    *address += u64::from(memory.shared_base);
+                    let within = if self.takes_mappings { *address } else { memory::of_cluster(*address).1 };
+                    *address = within + u64::from(bases[lane]);
                 } else if local & bit != 0 {
                     *address = launch.local_address(warp, lane, *address).0;
                 } else if params & bit != 0 {

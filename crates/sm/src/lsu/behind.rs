@@ -279,6 +279,7 @@ impl Lsu {
 
     /// Tells the part behind the banks that a CTA has ended.
     pub fn end_cta(&mut self, cta: u8, now: Cycle) {
+        self.resolver.end_cta(cta);
         if let Some(behind) = &mut self.behind {
             behind.part.end_cta(cta, now);
             self.due = self.due.min(now);

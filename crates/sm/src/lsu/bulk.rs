@@ -353,12 +353,13 @@ impl Lsu {
         rank: Option<u32>,
         address: u32,
     ) -> Result<u32, FaultKind> {
-        match rank {
-            None | Some(0) => Ok(memory.shared_base),
-            Some(_) => {
-                Err(FaultKind::OutOfBounds { address: address.into(), bytes: 1, space: "shared::cluster" })
-            }
-        }
+        let Some(rank) = rank else { return Ok(memory.shared_base) };
+        let space = "shared::cluster";
+        self.resolver.base_in_cluster(memory.cta_slot, rank).ok_or(FaultKind::OutOfBounds {
+            address: address.into(),
+            bytes: 1,
+            space,
+        })
     }
 
     /// Sends the next pieces of the oldest copy that has some left, if there is room.

@@ -458,6 +458,11 @@ impl Lsu {
             && behind
     }
 
+    /// A CTA starts in a slot: its cluster, its number in it, and where its shared memory begins.
+    pub fn start_cta(&mut self, slot: u8, of: (u64, u32), base: u32) {
+        self.resolver.start_cta(slot, of, base);
+    }
+
     /// Zeroes `bytes` bytes of shared memory from `base` on, before a CTA starts.
     ///
     /// # Panics

@@ -95,7 +95,7 @@ impl Device for Recorder {
     }
 
     fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
-        let Shape { grid, block, dynamic_shared } = shape;
+        let Shape { grid, block, dynamic_shared, cluster: _ } = shape;
         let args = args.to_vec();
         self.launches.push(Launch { kernel: kernel.into(), grid, block, dynamic_shared, args });
         Ok(())

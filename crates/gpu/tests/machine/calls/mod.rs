@@ -30,11 +30,7 @@ fn run(
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         both.upload(out, &bytes).unwrap();
         let arguments: Vec<Arg> = [Arg::Ptr(out)].into_iter().chain(more.iter().copied()).collect();
-        match both.launch(
-            "k",
-            strata_workloads::Shape { grid: [1; 3], block: [threads, 1, 1], dynamic_shared: 0 },
-            &arguments,
-        ) {
+        match both.launch("k", strata_workloads::Shape::new([1; 3], [threads, 1, 1]), &arguments) {
             Ok(()) => {}
             Err(DeviceError::Failed { reason, .. }) => return Err(reason),
             Err(other) => panic!("{other}"),

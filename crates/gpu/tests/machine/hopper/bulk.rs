@@ -49,7 +49,7 @@ fn blocks_of_bytes() {
         let (input, sums) = (numbers(8192, 1), numbers(256, 500));
         let (from, out, to) = (device.buffer(&input), device.buffer(&[7; 8192]), device.buffer(&sums));
         let params: Vec<u8> = [from, out, to].iter().flat_map(|at| at.to_le_bytes()).collect();
-        device.launch("k", 2, 64, &params).unwrap();
+        device.launch("k", [2, 1, 1], 64, &params).unwrap();
         let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         // The sum begins 16 bytes behind the copy.
         let mut wanted = vec![0; 8192];
@@ -191,7 +191,7 @@ fn check_box(which: &Box, combine: Combine) {
         params.extend(image.to_le_bytes());
         params.extend((box_bytes as u32).to_le_bytes());
         params.extend(which.at.iter().flat_map(|at| at.to_le_bytes()));
-        device.launch("k", 1, 32, &params).unwrap();
+        device.launch("k", [1; 3], 32, &params).unwrap();
 
         let size = map.element.bytes() as usize;
         let nan = match map.element {
@@ -282,26 +282,27 @@ fn boxes_that_are_combined_with_what_is_there() {
 
 #[test]
 fn faults_name_what_is_wrong() {
-    everywhere(&|device| {
-        device.module(&tile_kernel(2, None));
-        let tensor = device.buffer(&[0; 16384]);
-        let (map, _) = PLANE.map(tensor);
-        let mut refused = |first: [u8; 128], says: &str| {
-            let mut params = [first, map.encode()].concat();
+    let refused = |first: &dyn Fn(u64) -> [u8; 128], says: &str| {
+        everywhere(&|device| {
+            device.module(&tile_kernel(2, None));
+            let tensor = device.buffer(&[0; 16384]);
+            let (map, _) = PLANE.map(tensor);
+            let mut params = [first(tensor), map.encode()].concat();
             params.extend(tensor.to_le_bytes());
             params.extend(64u32.to_le_bytes());
             params.extend([0; 20]);
-            let error = device.launch("k", 1, 32, &params).unwrap_err().to_string();
+            let error = device.launch("k", [1; 3], 32, &params).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
-        };
-        refused([0; 128], "no tensor map");
-        refused(
-            Box { sizes: &[100], extent: &[64], steps: &[1], ..PLANE }.map(tensor).0.encode(),
-            "1 dimensions",
-        );
-        // A tensor that reaches beyond its buffer.
-        let mut beyond = map;
-        beyond.strides[1] = 1 << 20;
-        refused(beyond.encode(), "lobal address");
-    });
+        });
+    };
+    refused(&|_| [0; 128], "no tensor map");
+    let line = Box { sizes: &[100], extent: &[64], steps: &[1], ..PLANE };
+    refused(&|tensor| line.map(tensor).0.encode(), "1 dimensions");
+    // A tensor that reaches beyond its buffer.
+    let beyond = |tensor| {
+        let (mut map, _) = PLANE.map(tensor);
+        map.strides[1] = 1 << 20;
+        map.encode()
+    };
+    refused(&beyond, "lobal address");
 }

@@ -1,6 +1,7 @@
 //! What came with Hopper, on the whole machine and in the reference executor: each case is computed here, too.
 
 mod bulk;
+mod cluster;
 mod product;
 
 use crate::support::{PLAIN, gtx480};
@@ -64,7 +65,7 @@ trait Device {
     fn module(&mut self, text: &str);
     fn buffer(&mut self, bytes: &[u8]) -> u64;
     fn bytes(&mut self, at: u64, count: usize) -> Vec<u8>;
-    fn launch(&mut self, kernel: &str, grid: u32, block: u32, params: &[u8]) -> Result<(), DeviceError>;
+    fn launch(&mut self, kernel: &str, grid: [u32; 3], block: u32, params: &[u8]) -> Result<(), DeviceError>;
 }
 
 struct On<B: Backend> {
@@ -124,9 +125,9 @@ where
         bytes
     }
 
-    fn launch(&mut self, kernel: &str, grid: u32, block: u32, params: &[u8]) -> Result<(), DeviceError> {
+    fn launch(&mut self, kernel: &str, grid: [u32; 3], block: u32, params: &[u8]) -> Result<(), DeviceError> {
         let entry = self.card.kernel(self.module.expect("a module is loaded"), kernel).expect("it has it");
-        let shape = Shape::new([grid, 1, 1], [block, 1, 1]);
+        let shape = Shape::new(grid, [block, 1, 1]);
         let mut block = vec![0; entry.kernel.param_bytes as usize];
         block[..params.len()].copy_from_slice(params);
         let done = self.card.launch(&entry, shape, &block, &mut |_| {})?;

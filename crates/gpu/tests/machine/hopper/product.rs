@@ -118,7 +118,7 @@ fn a_product_by_boxes_and_warpgroups() {
         let c = device.buffer(&vec![0; 4 * rows * COLUMNS]);
         let mut params = [map(a, rows).encode(), map(b, COLUMNS).encode()].concat();
         params.extend(c.to_le_bytes());
-        device.launch("gemm", ctas as u32, 128, &params).unwrap();
+        device.launch("gemm", [ctas as u32, 1, 1], 128, &params).unwrap();
         let found = device.bytes(c, 4 * rows * COLUMNS);
         for (at, found) in found.chunks(4).enumerate() {
             let (row, column) = (at / COLUMNS, at % COLUMNS);

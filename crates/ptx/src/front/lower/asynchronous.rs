@@ -13,7 +13,8 @@ use crate::isa::{
 };
 
 /// Where a barrier is; without a word the address is generic.
-const BARRIER_SPACES: [(&str, Space); 2] = [("shared", Space::Shared), ("shared::cta", Space::Shared)];
+const BARRIER_SPACES: [(&str, Space); 3] =
+    [("shared", Space::Shared), ("shared::cta", Space::Shared), ("shared::cluster", Space::Shared)];
 
 /// A count of one.
 const ONE: VSrc = VSrc::Const(Constant::Bits(1));
@@ -110,8 +111,8 @@ impl<'a> Builder<'a> {
 
     /// `mbarrier`.
     pub(super) fn mbarrier(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
-        if m.contains("shared::cluster") || m.contains("layout") {
-            return Err(self.unsupported(i, "barrier of a cluster"));
+        if m.contains("layout") {
+            return Err(self.unsupported(i, "this barrier"));
         }
         if m.flag("pending_count") {
             return self.pending_count(i, m);

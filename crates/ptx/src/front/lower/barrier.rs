@@ -24,8 +24,8 @@ impl<'a> Builder<'a> {
     /// `bar` and `barrier`.
     pub(super) fn bar(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
         let plain = self.text(i.opcode) == "bar";
-        if m.contains("cluster") {
-            return Err(self.unsupported(i, "barrier of a cluster"));
+        if !plain && m.flag("cluster") {
+            return self.cluster_barrier(i, m);
         }
         if plain && m.flag("warp") {
             m.require(&[("sync", ())])?;
@@ -83,14 +83,12 @@ impl<'a> Builder<'a> {
 
     /// `membar`, `fence`.
     pub(super) fn fence(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
+        let special = ["sync_restrict::shared::cta", "sync_restrict::shared::cluster"];
+        if special.iter().any(|word| m.contains(word)) {
+            return Err(self.unsupported(i, "this fence"));
+        }
         if m.contains("mbarrier_init") || m.contains("proxy") {
             return self.special_fence(i, m);
-        }
-        let special = ["sync_restrict::shared::cta", "sync_restrict::shared::cluster"];
-        if special.iter().any(|word| m.contains(word))
-            || m.peek().is_some_and(|word| word.starts_with("proxy"))
-        {
-            return Err(self.unsupported(i, "this fence"));
         }
         let (ordering, scope) = if self.text(i.opcode) == "membar" {
             // PTX ISA: `membar` is `fence.sc` of the same scope; `.gl` is its word for `.gpu`.

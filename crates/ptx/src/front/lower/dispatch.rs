@@ -7,18 +7,8 @@ use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::isa::{FloatUnary, IntOp, Logic, Op};
 
 /// Opcodes of PTX 9 that are parsed and not executed.
-const REFUSED: &[&str] = &[
-    "brkpt",
-    "clusterlaunchcontrol",
-    "discard",
-    "getctarank",
-    "istypep",
-    "mapa",
-    "multimem",
-    "setmaxnreg",
-    "tcgen05",
-    "tensormap",
-];
+const REFUSED: &[&str] =
+    &["brkpt", "clusterlaunchcontrol", "discard", "istypep", "multimem", "tcgen05", "tensormap"];
 
 /// Lowers one instruction.
 pub(super) fn instruction<'a>(
@@ -29,6 +19,10 @@ pub(super) fn instruction<'a>(
     let opcode = b.text(i.opcode);
     let m = &mut Modifiers::new(&b.module.names, i)?;
     match opcode {
+        "mapa" => b.map_address(i, m),
+        "getctarank" => b.cta_rank(i, m),
+        "st" if m.contains("async") => b.store_async(i, m),
+        "red" if m.contains("async") => b.reduce_async(i, m),
         "ld" | "ldu" => b.load(i, m),
         "st" => b.store(i, m),
         "mov" if m.contains("indirect") => b.mov_indirect(i, m),
@@ -97,6 +91,7 @@ pub(super) fn instruction<'a>(
         "redux" => b.redux(i, m),
         "elect" => b.elect(i, m),
         "mma" => b.mma(i, m),
+        "setmaxnreg" => b.set_most_registers(i, m),
         "wgmma" => b.wgmma(i, m),
         "wmma" => b.wmma(i, m),
         "cp" => b.cp(i, m),

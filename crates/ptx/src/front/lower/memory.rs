@@ -9,10 +9,11 @@ use crate::ir::{VDst, VSrc};
 use crate::isa::{CacheOp, MemoryMode, Op, Ordering, Scope, Space, Ty};
 
 /// State spaces of memory instructions.
-pub(super) const SPACES: [(&str, Space); 9] = [
+pub(super) const SPACES: [(&str, Space); 10] = [
     ("global", Space::Global),
     ("shared", Space::Shared),
     ("shared::cta", Space::Shared),
+    ("shared::cluster", Space::Shared),
     ("local", Space::Local),
     ("const", Space::Const),
     ("param", Space::Param),

@@ -12,6 +12,7 @@ mod bits;
 mod builder;
 mod bulk;
 mod call;
+mod cluster;
 mod compare;
 mod convert;
 mod dispatch;

@@ -166,6 +166,7 @@ impl<'a> Builder<'a> {
             ("global", Space::Global),
             ("shared", Space::Shared),
             ("shared::cta", Space::Shared),
+            ("shared::cluster", Space::Shared),
             ("local", Space::Local),
             ("const", Space::Const),
             ("param", Space::Param),

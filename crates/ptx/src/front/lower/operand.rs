@@ -8,7 +8,7 @@ use crate::front::ast::{Instruction, Name, Operand, OperandKind, Place, Value};
 use crate::front::check::{agrees, agrees_relaxed, expected_register, word};
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{Constant, Opaque, VDst, VReg, VSrc};
-use crate::isa::{FloatMode, Op, Space, Ty};
+use crate::isa::{Compare, FloatMode, Op, Space, Special, Ty};
 
 /// Most digits of a member of `%r<n>`: those of the largest n that is parsed.
 const MAX_DIGITS: usize = 8;
@@ -283,6 +283,14 @@ impl<'a> Builder<'a> {
             return Err(Diagnostic::invalid(place, "special register of another type")
                 .found(format!("`.{}`", word(ty)))
                 .expected(expected_register(wanted, false)));
+        }
+        if special == Named::Register(Special::IsExplicitCluster) {
+            let (value, truth) = (self.fresh(Ty::U32), self.fresh(Ty::Pred));
+            self.emit_always(Op::ReadSpecial(Special::IsExplicitCluster), &[VDst::Reg(value)], &[]);
+            let differs = Op::Setp { cmp: Compare::Ne, ty: Ty::U32, combine: None, ftz: false };
+            let zero = VSrc::Const(Constant::Bits(0));
+            self.emit_always(differs, &[VDst::Reg(truth)], &[VSrc::Reg(value, false), zero]);
+            return Ok(VSrc::Reg(truth, false));
         }
         if let Named::Register(special) = special {
             let value = self.fresh(ty);

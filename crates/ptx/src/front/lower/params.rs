@@ -54,6 +54,21 @@ impl<'a> Builder<'a> {
                 "reqntid" => bounds.required = Some([value(0), value(1), value(2)]),
                 "minnctapersm" => bounds.min_ctas = Some(value(0)),
                 "maxnreg" => bounds.max_registers = Some(value(0)),
+                "reqnctapercluster" => {
+                    let shape = [value(0), value(1), value(2)];
+                    if shape
+                        .iter()
+                        .try_fold(1u32, |all, n| all.checked_mul(*n))
+                        .is_none_or(|all| all == 0 || all > 16)
+                    {
+                        return Err(Diagnostic::invalid(directive.place, "cluster that cannot be")
+                            .found(format!("{shape:?}"))
+                            .expected("1 to 16 CTAs"));
+                    }
+                    bounds.cluster = Some(shape);
+                }
+                "maxclusterrank" => bounds.max_cluster = Some(value(0)),
+                "explicitcluster" => bounds.explicit_cluster = true,
                 // An upper bound of the CTAs that share an SM was a hint to old compilers.
                 "maxnctapersm" | "noreturn" | "abi_preserve" | "abi_preserve_control" => {}
                 other => {

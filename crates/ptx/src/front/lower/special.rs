@@ -7,7 +7,7 @@ use crate::isa::{Axis, Special, Ty};
 pub(super) enum Named {
     /// A register that is read when the instruction runs.
     Register(Special),
-    /// One that is always the same where every cluster is a single CTA and no graph runs.
+    /// One that is always the same where no graph runs.
     Fixed(Ty, u64),
     /// One that is not modelled.
     Refused,
@@ -34,11 +34,12 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Named> {
         return Some(match name {
             "%tid" => Special::Tid(axis).into(),
             "%ntid" => Special::Ntid(axis).into(),
-            // Every CTA is a cluster of its own.
-            "%ctaid" | "%clusterid" => Special::Ctaid(axis).into(),
-            "%nctaid" | "%nclusterid" => Special::Nctaid(axis).into(),
-            "%cluster_ctaid" => Named::Fixed(Ty::U32, 0),
-            "%cluster_nctaid" => Named::Fixed(Ty::U32, 1),
+            "%ctaid" => Special::Ctaid(axis).into(),
+            "%nctaid" => Special::Nctaid(axis).into(),
+            "%clusterid" => Special::ClusterId(axis).into(),
+            "%nclusterid" => Special::NClusterId(axis).into(),
+            "%cluster_ctaid" => Special::ClusterCtaid(axis).into(),
+            "%cluster_nctaid" => Special::ClusterNctaid(axis).into(),
             _ => return None,
         });
     }
@@ -63,9 +64,9 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Named> {
         "%dynamic_smem_size" => Special::DynamicSmemSize,
         "%total_smem_size" => Special::TotalSmemSize,
         "%aggr_smem_size" => Special::AggrSmemSize,
-        "%cluster_ctarank" => return Some(Named::Fixed(Ty::U32, 0)),
-        "%cluster_nctarank" => return Some(Named::Fixed(Ty::U32, 1)),
-        "%is_explicit_cluster" => return Some(Named::Fixed(Ty::Pred, 0)),
+        "%cluster_ctarank" => Special::ClusterCtarank,
+        "%cluster_nctarank" => Special::ClusterNctarank,
+        "%is_explicit_cluster" => Special::IsExplicitCluster,
         "%current_graph_exec" => return Some(Named::Fixed(Ty::U64, 0)),
         _ => match numbered(name, "%envreg", 32) {
             Some(index) => Special::EnvReg(index),
@@ -92,7 +93,11 @@ fn is_refused(name: &str) -> bool {
 
 /// The type of a special register.
 pub(super) fn type_of(special: Special) -> Ty {
-    if special.is_wide() { Ty::U64 } else { Ty::U32 }
+    match special {
+        Special::IsExplicitCluster => Ty::Pred,
+        _ if special.is_wide() => Ty::U64,
+        _ => Ty::U32,
+    }
 }
 
 /// Whether a special register has components.

@@ -80,6 +80,26 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// `setmaxnreg`: a warp keeps the registers that it was launched with.
+    pub(super) fn set_most_registers(
+        &mut self,
+        i: &'a Instruction,
+        m: &mut Modifiers<'_>,
+    ) -> Result<(), Fail> {
+        m.require(&[("inc", ()), ("dec", ())])?;
+        m.require(&[("sync", ())])?;
+        m.require(&[("aligned", ())])?;
+        m.ty(&[Ty::U32])?;
+        m.finish()?;
+        let [registers] = operands(i)?;
+        match registers.kind {
+            OperandKind::Value(Value::Int(24..=256)) => {}
+            _ => return Err(self.wrong_kind(registers, "a number of registers from 24 to 256")),
+        }
+        self.emit(Op::Nop, &[], &[]);
+        Ok(())
+    }
+
     fn warpgroup_product(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
         let place = m.place();
         let Some((columns, depth)) = m.read(shape_of) else {

@@ -49,7 +49,7 @@ fn launch_bounds_and_layout() {
         function.launch_bounds, function.params, function.shared_bytes, function.local_bytes
     );
     expect![[r#"
-        LaunchBounds { max_threads: Some(128), required: None, min_ctas: Some(2), max_registers: Some(40) }
+        LaunchBounds { max_threads: Some(128), required: None, min_ctas: Some(2), max_registers: Some(40), cluster: None, max_cluster: None, explicit_cluster: false }
         [
             Param {
                 name: "a",
@@ -99,13 +99,13 @@ fn what_is_parsed_and_read_over() {
 
 #[test]
 fn only_kernels_asked_for_are_lowered() {
-    let text = ".version 8.0 .target sm_80 .entry good() { ret; } .entry bad() { wgmma.whatever [x]; }";
+    let text = ".version 8.0 .target sm_80 .entry good() { ret; } .entry bad() { tcgen05.whatever [x]; }";
     let parsed = parse_module("test.ptx", text).expect("both kernels are PTX");
     let lowered = lower(&parsed, Some(&["good"])).expect("the good kernel has nothing unsupported");
     assert_eq!(lowered.functions.len(), 1);
     let refused = lower(&parsed, Some(&["bad"])).expect_err("the bad kernel is refused");
     assert!(refused.only_unsupported());
-    expect!["test.ptx:1:66: unsupported: instruction: found `wgmma.whatever`"]
+    expect!["test.ptx:1:66: unsupported: instruction: found `tcgen05.whatever`"]
         .assert_eq(&refused.to_string());
     let missing = lower(&parsed, Some(&["none"])).expect_err("no such kernel");
     expect!["test.ptx:1:1: no such kernel: found `none`, expected `good`, `bad`"]
@@ -137,34 +137,21 @@ fn what_is_not_modelled_is_no_mistake_of_the_text() {
             format!("test.ptx:3:14: unsupported: special register: found `{register}`")
         );
     }
-    let clusters = [
-        "barrier.cluster.arrive",
-        "barrier.cluster.arrive.release.aligned",
-        "barrier.cluster.wait.acquire",
-        "fence.proxy.async",
-        "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128",
-        "fence.mbarrier_init.release.cluster",
-        "mapa.shared::cluster.u32 %r1, %r2, 0",
-        "getctarank.shared::cluster.u32 %r1, %r2",
-        "ld.shared::cluster.u32 %r1, [%r2]",
-        "st.shared::cluster.u32 [%r2], %r1",
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r2]",
+    let refused_ones = [
+        "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r1, %r1, %r1}], [%r2], {%r1}",
+        "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [%r1], 16, %r2",
+        "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",
+        "st.async.release.global.u32 [%rd1], %r2",
         "st.bulk.shared::cta [%rd1], 16, 0",
-        "atom.shared::cluster.add.u32 %r1, [%r2], 1",
-        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r2]",
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, [%r2]",
-        "cp.async.bulk.prefetch.L2.global [%rd1], 16",
-        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 16",
         "multimem.ld_reduce.global.add.f32 %f1, [%rd1]",
-        "setmaxnreg.inc.sync.aligned.u32 96",
-        "wgmma.fence.sync.aligned",
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 0, 1, 1, 1, 0, 0",
+        "tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 2",
         "tcgen05.wait::ld.sync.aligned",
         "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rd1",
         "discard.global.L2 [%rd1], 128",
         "brkpt",
     ];
-    let wrong: Vec<String> = clusters
+    let wrong: Vec<String> = refused_ones
         .iter()
         .map(|code| (code, refused(code)))
         .filter(|(_, verdict)| !(verdict.starts_with("test.ptx:3:") && verdict.contains(": unsupported: ")))

@@ -126,6 +126,7 @@ pub fn launch() -> Launch {
         code_version: 0,
         grid: [4, 1, 1],
         block: [16, 4, 1],
+        cluster: None,
         dynamic_shared: 0,
         local_at: Address(LOCAL_AT),
         allocations: vec![(BASE, BASE + HEAP_BYTES / 2), (BASE + HEAP_BYTES / 2, BASE + HEAP_BYTES)],

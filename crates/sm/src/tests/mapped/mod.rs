@@ -70,6 +70,7 @@ fn launch(kernel: &Arc<Kernel>, grid: u32, block: u32) -> Launch {
         code_version: 0,
         grid: [grid, 1, 1],
         block: [block, 1, 1],
+        cluster: None,
         dynamic_shared: 0,
         local_at: Address(0),
         allocations: vec![(BASE, BASE + 4 * WORDS as u64)],
@@ -84,7 +85,13 @@ fn expected(kernel: &Kernel, launches: u32, grid: u32, block: u32) -> Result<Vec
     assert!(memory.insert(BASE, words().iter().flat_map(|word| word.to_le_bytes()).collect()));
     for _ in 0..launches {
         let params = pack_arguments(kernel, &[BASE]).expect("one argument");
-        let config = LaunchConfig { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0, params };
+        let config = LaunchConfig {
+            grid: [grid, 1, 1],
+            block: [block, 1, 1],
+            cluster: None,
+            dynamic_shared: 0,
+            params,
+        };
         let ran = Executor::new(kernel, config, &[], &mut memory).run();
         ran.map_err(|fault| fault.to_string())?;
     }

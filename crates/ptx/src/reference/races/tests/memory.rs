@@ -106,8 +106,13 @@ fn accesses_to_no_memory_are_not_looked_at() {
     let (mut session, out) = super::session("mov.u64 %rd1, 0x7000000000000; st.global.u32 [%rd1], %r0;");
     let kernel = session.module.kernel("test").expect("the body's kernel");
     let params = crate::reference::pack_arguments(kernel, &[out]).expect("one argument");
-    let config =
-        crate::reference::LaunchConfig { grid: [1; 3], block: [32, 1, 1], dynamic_shared: 0, params };
+    let config = crate::reference::LaunchConfig {
+        grid: [1; 3],
+        block: [32, 1, 1],
+        cluster: None,
+        dynamic_shared: 0,
+        params,
+    };
     let mut check = super::RaceCheck::default();
     let executor = crate::reference::Executor::new(kernel, config, &session.variables, &mut session.memory);
     let fault = executor.watched_by(Some(&mut check)).run().expect_err("there is nothing");

@@ -35,7 +35,8 @@ fn session(body: &str) -> (Session, u64) {
 fn launch(session: &mut Session, check: &mut RaceCheck, grid: u32, block: u32, out: u64) {
     let kernel = session.module.kernel("test").expect("the body's kernel");
     let params = pack_arguments(kernel, &[out]).expect("one argument");
-    let config = LaunchConfig { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0, params };
+    let config =
+        LaunchConfig { grid: [grid, 1, 1], block: [block, 1, 1], cluster: None, dynamic_shared: 0, params };
     let executor = Executor::new(kernel, config, &session.variables, &mut session.memory);
     let executor = executor.with_options(session.options);
     executor.watched_by(Some(check)).run().unwrap_or_else(|fault| panic!("{fault}"));

@@ -272,7 +272,7 @@ fn both(phases: &[Vec<Vec<Act>>]) -> [BTreeSet<(u32, u32)>; 3] {
     let kernel = session.module.kernel("test").expect("the body's kernel");
     let params = pack_arguments(kernel, &[out]).expect("one argument");
     let block = [32 * WARPS as u32, 1, 1];
-    let config = LaunchConfig { grid: [CTAS as u32, 1, 1], block, dynamic_shared: 0, params };
+    let config = LaunchConfig { grid: [CTAS as u32, 1, 1], block, cluster: None, dynamic_shared: 0, params };
     let executor = Executor::new(kernel, config, &session.variables, &mut session.memory);
     executor.watched_by(Some(&mut trace)).run().unwrap_or_else(|fault| panic!("{fault}"));
     let written: usize = phases.iter().flatten().map(Vec::len).sum();
