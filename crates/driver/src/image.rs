@@ -1,7 +1,6 @@
 //! What a client loads as a module: a PTX text, several linked ones, or a fat binary of them. Machine code is refused.
 //!
-//! A linked image is its texts in order. A first line gives the register limit they were linked with, and a
-//! line before each text gives its length. Loading parses them as one program.
+//! Several linked texts are one image (`strata_ptx::front::link::image`). Loading parses them as one program.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +8,7 @@ use strata_fatbin::{Refused, Text};
 use strata_gpu::device::{Card, ModuleId};
 use strata_gpu::program::{KernelError, Program};
 use strata_ptx::back::Options;
-use strata_ptx::front::{Diagnostics, Kind};
+use strata_ptx::front::{Diagnostics, Kind, link};
 use strata_workloads::Module;
 
 use crate::client::Bytes;
@@ -24,11 +23,6 @@ pub const UNNAMED: &str = "module.ptx";
 
 /// First bytes of machine code.
 const ELF: [u8; 4] = *b"\x7fELF";
-
-/// Start of a linked image; the maximum number of registers per thread follows, or 0.
-const LINKED: &str = "// linked texts; registers a thread at most: ";
-/// Start of a text in a linked image; its length in bytes, a space and its name follow.
-const TEXT: &str = "// text: ";
 
 /// One or more PTX texts that form a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,10 +73,11 @@ impl Image {
     }
 
     fn of_text(name: &str, text: &str) -> Answer<Image> {
-        match text.strip_prefix(LINKED) {
-            None => Ok(Image::of(name, text.to_owned())),
-            Some(rest) => Image::linked(rest).ok_or(Status::InvalidImage),
+        if !link::is_image(text) {
+            return Ok(Image::of(name, text.to_owned()));
         }
+        let (texts, registers) = link::texts(text).ok_or(Status::InvalidImage)?;
+        Ok(Image { texts, registers })
     }
 
     fn fat(texts: Result<Vec<Text>, Refused>, capability: Capability, jit: &Jit) -> Answer<Image> {
@@ -110,20 +105,6 @@ impl Image {
         })
     }
 
-    fn linked(rest: &str) -> Option<Image> {
-        let (registers, mut rest) = rest.split_once('\n')?;
-        let registers = Some(registers.parse().ok()?).filter(|most| *most > 0);
-        let mut texts = Vec::new();
-        while let Some(text) = rest.strip_prefix(TEXT) {
-            let (head, text) = text.split_once('\n')?;
-            let (bytes, name) = head.split_once(' ')?;
-            let (text, after) = text.split_at_checked(bytes.parse().ok()?)?;
-            texts.push((name.to_owned(), text.to_owned()));
-            rest = after.strip_prefix('\n')?;
-        }
-        (rest.is_empty() && !texts.is_empty()).then_some(Image { texts, registers })
-    }
-
     /// Names of the texts' managed variables.
     pub fn managed(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
@@ -138,12 +119,7 @@ impl Image {
 
     /// Encodes the image in the form that [`Image::read`] reads.
     pub fn to_bytes(&self) -> Box<[u8]> {
-        let mut all = format!("{LINKED}{}\n", self.registers.unwrap_or(0));
-        for (name, text) in &self.texts {
-            all += &format!("{TEXT}{} {}\n{text}\n", text.len(), name.replace('\n', " "));
-        }
-        all.push('\0');
-        all.into_bytes().into_boxed_slice()
+        link::image(&self.texts, self.registers).into_boxed_slice()
     }
 
     /// Parses the texts into a program whose device heap has `heap_bytes` bytes. Errors go to the client's
@@ -222,22 +198,5 @@ mod tests {
                     .global .attribute(.managed)";
         let found = Image::of("a.ptx", text.to_owned()).managed();
         assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), ["a", "c", "d"]);
-    }
-
-    #[test]
-    fn linked_texts_are_read_as_they_were_written() {
-        let texts =
-            vec![("a.ptx".to_owned(), "one\n// text: 3 x\n".to_owned()), ("b c".into(), String::new())];
-        for registers in [None, Some(38)] {
-            let image = Image { texts: texts.clone(), registers };
-            let bytes = image.to_bytes();
-            let text = str::from_utf8(&bytes).unwrap().trim_end_matches('\0');
-            assert_eq!(Image::linked(text.strip_prefix(LINKED).unwrap()), Some(image));
-        }
-        for wrong in
-            ["", "0", "0\n", "0\n// text: 9 a\nshort\n", "x\n// text: 0 a\n\n", "0\n// text: 0 a\n\nmore"]
-        {
-            assert_eq!(Image::linked(wrong), None, "{wrong:?}");
-        }
     }
 }
