@@ -215,9 +215,11 @@ def main() -> None:
     venv, library = work / "venv", work / "lib"
     python = venv / "bin" / "python"
     if not python.exists():
+        # Without `strata exec` nothing has nvJitLink link to PTX.
+        packages = [line for line in CLIENTS.read_text().split() if not line.startswith("nvidia-nvjitlink")]
         subprocess.run([sys.executable, "-m", "venv", venv], check=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:",
-                        "--requirement", CLIENTS, *BESIDES], check=True)
+                        *packages, *BESIDES], check=True)
     library.mkdir(parents=True, exist_ok=True)
     for name in ["libcuda.so", "libcuda.so.1"]:
         (library / name).unlink(missing_ok=True)
