@@ -187,6 +187,9 @@ fn a_task_whose_file_is_removed_ends_and_leaves_the_rest() {
 fn what_a_scheduler_s_command_says_is_passed_on() {
     use std::os::unix::fs::PermissionsExt;
     let place = folder("sbatch", &[]);
+    let sbatch = place.join("sbatch");
+    // Of an earlier run.
+    let _ = std::fs::remove_file(&sbatch);
     let store = place.join("store").display().to_string();
     let compare = |path: &str, option: &str| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_strata"));
@@ -199,7 +202,6 @@ fn what_a_scheduler_s_command_says_is_passed_on() {
     let missing = "No such file or directory (os error 2), expected this command on the PATH\n";
     assert_eq!(compare(&path, "--slurm"), format!("error: sbatch: {missing}"));
     assert_eq!(compare(&path, "--hyperqueue"), format!("error: python3: {missing}"));
-    let sbatch = place.join("sbatch");
     let script = "#!/bin/sh\necho 'sbatch: error: invalid partition specified: shrot' >&2\necho 'sbatch: error: Batch job submission failed' >&2\nexit 1\n";
     std::fs::write(&sbatch, script).unwrap();
     std::fs::set_permissions(&sbatch, std::fs::Permissions::from_mode(0o755)).unwrap();
