@@ -1,6 +1,6 @@
 //! Size and alignment of declared variables.
 
-use super::ast::{DeclType, Init, Variable};
+use super::ast::{DeclSpace, DeclType, Init, Variable};
 use super::diagnostic::{Diagnostic, Fail};
 use crate::isa::Ty;
 
@@ -41,4 +41,9 @@ pub fn layout(variable: &Variable) -> Result<Layout, Fail> {
         })?;
     }
     Ok(Layout { bytes, align: variable.align.unwrap_or(1).max(element as u32), scalar })
+}
+
+/// Whether a formal parameter is a piece of memory: an array, or a vector outside registers.
+pub fn in_memory(formal: &Variable) -> bool {
+    !formal.dims.is_empty() || formal.vector != 1 && formal.space != DeclSpace::Reg
 }

@@ -2,8 +2,9 @@
 
 use half::f16;
 
+use super::description::Texture;
 use super::format::MAX_TEXEL_BYTES;
-use super::sample::{Footprint, MAX_TEXELS, Texture};
+use super::sample::{Footprint, MAX_TEXELS};
 use crate::isa::{TextureFetch, Ty};
 
 /// The order of `tld4`'s results: counter-clockwise from the lower left, y growing downwards.

@@ -1,8 +1,8 @@
 //! What handles stand for.
 
+use super::description::{Read, Texture};
 use super::format::Channel;
 use super::image::Image;
-use super::sample::{Read, Texture};
 use crate::isa::{Geometry, TextureQuery};
 
 /// What a handle stands for.

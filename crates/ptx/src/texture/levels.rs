@@ -5,55 +5,12 @@
 //! that of OpenGL (4.6, "Scale Factor and Level-of-Detail"), which CUDA shares the hardware with: the logarithm of the longer of
 //! the two vectors of derivatives, in texels of the first level.
 
-use super::sample::{Filter, MAX_DETAILS, Texture, face_derivative};
+use super::cube::face_derivative;
+use super::description::{Filter, Texture};
 use crate::isa::{Detail, TextureFetch};
 
-/// The levels of detail of a texture.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Levels {
-    /// How many there are.
-    pub count: u32,
-    /// Whether the nearest is read or the two around a place between them are blended.
-    pub filter: Filter,
-    /// What is added to a fetch's level.
-    pub bias: f32,
-    /// The lowest level that is read.
-    pub least: f32,
-    /// The highest level that is read.
-    pub most: f32,
-}
-
-impl Levels {
-    /// One level.
-    pub const ONE: Levels = Levels { count: 1, filter: Filter::Point, bias: 0.0, least: 0.0, most: 0.0 };
-
-    /// Whether a texture can have them.
-    ///
-    /// # Errors
-    /// What is wrong, what was found and what was expected.
-    pub(super) fn check(&self, texture: &Texture) -> Result<(), String> {
-        let most = texture.image.most_levels();
-        if !(1..=most).contains(&self.count) {
-            return Err(format!("levels of detail: found {}, expected 1 to {most}", self.count));
-        }
-        if self.count == 1 {
-            return Ok(());
-        }
-        if !texture.normalized {
-            return Err(
-                "levels of detail: found coordinates that are not normalized, expected normalized ones"
-                    .into(),
-            );
-        }
-        if !texture.gives_floats() && self.filter == Filter::Linear {
-            return Err(format!(
-                "linear filter between levels: found elements of {:?}, expected floating-point numbers",
-                texture.image.format.channel
-            ));
-        }
-        Ok(())
-    }
-}
+/// Most sources of a fetch that choose its level: the derivatives of three coordinates in two directions.
+pub const MAX_DETAILS: usize = 6;
 
 /// The level that is read, and the weight of the next in 256ths; it is not read where that is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,8 @@
 //!
 //! Coordinates, addressing modes and weights follow the CUDA C++ Programming Guide, "Texture Fetching".
 
+mod cube;
+mod description;
 pub mod filter;
 mod format;
 mod headers;
@@ -18,11 +20,12 @@ mod surface;
 #[cfg(test)]
 mod tests;
 
+pub use description::{Addressing, Filter, Levels, Read, Texture};
 pub use format::{Channel, Format, MAX_TEXEL_BYTES};
 pub use headers::{Header, Headers};
 pub use image::{Image, Layout};
-pub use levels::Levels;
-pub use sample::{Addressing, Filter, Footprint, MAX_DETAILS, MAX_TEXELS, Read, Texture, footprint};
+pub use levels::MAX_DETAILS;
+pub use sample::{Footprint, MAX_TEXELS, footprint};
 pub use surface::{Beyond, place};
 
 use crate::exec::Operands;

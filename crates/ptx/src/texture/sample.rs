@@ -1,117 +1,13 @@
 //! Which texels a fetch reads, and with which weights.
 
-use super::image::{Image, Layout};
-use super::levels::{Chosen, Levels, choose};
+use super::cube::face;
+use super::description::{Addressing, Filter, Texture};
+use super::image::Image;
+use super::levels::{Chosen, MAX_DETAILS, choose};
 use crate::isa::{Geometry, TextureFetch};
 
 /// Most texels of a fetch: a linear filter in three dimensions, in two levels of detail.
 pub const MAX_TEXELS: usize = 16;
-
-/// Most sources of a fetch that choose its level: the derivatives of three coordinates in two directions.
-pub const MAX_DETAILS: usize = 6;
-
-/// What a coordinate beyond the edge means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Addressing {
-    /// The texture repeats. Normalized coordinates only; others are clamped.
-    Wrap,
-    /// The texel at the edge.
-    Clamp,
-    /// The texture repeats, every second time reversed. Normalized coordinates only; others are clamped.
-    Mirror,
-    /// The border's colour.
-    Border,
-}
-
-/// How many texels a fetch blends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Filter {
-    /// One.
-    Point,
-    /// Two along each axis.
-    Linear,
-}
-
-/// What an integer texel is read as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Read {
-    /// As it is.
-    Element,
-    /// As a number from 0 or -1 to 1.
-    Normalized,
-}
-
-/// A texture: texels and how they are read.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Texture {
-    /// The texels.
-    pub image: Image,
-    /// For each axis.
-    pub addressing: [Addressing; 3],
-    /// What is blended.
-    pub filter: Filter,
-    /// What a texel is read as.
-    pub read: Read,
-    /// Coordinates run from 0 to 1, not to the number of texels.
-    pub normalized: bool,
-    /// The border's colour.
-    pub border: [f32; 4],
-    /// Its levels of detail; `image` is the first.
-    pub levels: Levels,
-}
-
-impl Texture {
-    /// Whether a fetch gives floating-point numbers.
-    pub fn gives_floats(&self) -> bool {
-        self.image.format.channel.is_float() || self.read == Read::Normalized
-    }
-
-    /// Whether there can be such a texture.
-    ///
-    /// # Errors
-    /// What is wrong, what was found and what was expected.
-    pub fn check(&self) -> Result<(), String> {
-        self.image.check()?;
-        self.levels.check(self)?;
-        let channel = self.image.format.channel;
-        if self.read == Read::Normalized && !channel.is_float() && !channel.can_normalize() {
-            return Err(format!("normalized read: found channels of {channel:?}, expected 8 or 16 bits"));
-        }
-        if !self.gives_floats() && self.filter == Filter::Linear {
-            return Err(format!(
-                "linear filter: found elements of {channel:?}, expected floating-point numbers"
-            ));
-        }
-        if !self.gives_floats() && self.border != [0.0; 4] {
-            return Err(format!(
-                "border: found {:?} for elements of {channel:?}, expected zeros",
-                self.border
-            ));
-        }
-        if self.image.geometry.is_cube() && !self.normalized {
-            return Err("cube: found coordinates that are not normalized, expected normalized ones".into());
-        }
-        Ok(())
-    }
-
-    /// Bytes from the first of its image to the last of its levels.
-    pub fn bytes(&self) -> u64 {
-        let last = self.image.level(self.levels.count - 1);
-        last.base - self.image.base + last.bytes()
-    }
-
-    /// What lies beyond the edge of an axis for a kind of coordinates.
-    fn beyond(&self, axis: usize, integer: bool) -> Addressing {
-        let repeats = matches!(self.addressing[axis], Addressing::Wrap | Addressing::Mirror);
-        if self.image.layout == Layout::Linear {
-            Addressing::Border
-        } else if self.image.geometry.is_cube() || repeats && (integer || !self.normalized) {
-            Addressing::Clamp
-        } else {
-            self.addressing[axis]
-        }
-    }
-}
 
 /// The texels that a lane's fetch reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,44 +92,6 @@ fn place(texel: i64, size: u32, beyond: Addressing) -> Option<u32> {
         Addressing::Clamp | Addressing::Mirror => texel.clamp(0, size - 1),
         Addressing::Border => (0..size).contains(&texel).then_some(texel)?,
     } as u32)
-}
-
-/// Face and coordinates on it of a direction (CUDA C++ Programming Guide, "Cubemap Textures"). ASSUMED: of equal
-/// magnitudes the first in x, y, z is the major one.
-fn face(direction: [u32; 3]) -> (u32, [u32; 2]) {
-    let [x, y, z] = direction.map(f32::from_bits);
-    let face = if x.abs() >= y.abs() && x.abs() >= z.abs() {
-        u32::from(!x.is_sign_positive())
-    } else if y.abs() >= z.abs() {
-        2 + u32::from(!y.is_sign_positive())
-    } else {
-        4 + u32::from(!z.is_sign_positive())
-    };
-    let (major, sides) = onto(face, [x, y, z]);
-    (face, sides.map(|side| ((side / major + 1.0) / 2.0).to_bits()))
-}
-
-/// A vector as a face has it: along its axis, and along its sides.
-fn onto(face: u32, [x, y, z]: [f32; 3]) -> (f32, [f32; 2]) {
-    match face {
-        0 => (x, [-z, -y]),
-        1 => (-x, [z, -y]),
-        2 => (y, [x, z]),
-        3 => (-y, [x, -z]),
-        4 => (z, [x, -y]),
-        _ => (-z, [-x, -y]),
-    }
-}
-
-/// The derivative of the coordinates on the face of a direction, which has a derivative itself.
-pub(super) fn face_derivative(direction: [u32; 3], derivative: [f32; 3]) -> [f64; 2] {
-    let (face, _) = face(direction);
-    let (major, sides) = onto(face, direction.map(f32::from_bits));
-    let (d_major, d_sides) = onto(face, derivative);
-    let (major, d_major) = (f64::from(major), f64::from(d_major));
-    std::array::from_fn(|n| {
-        (f64::from(d_sides[n]) * major - f64::from(sides[n]) * d_major) / (2.0 * major * major)
-    })
 }
 
 /// The texels that a fetch reads. `coordinates` are the instruction's, a layer's number first, and `details` what chooses its

@@ -8,7 +8,7 @@ use super::scope::Symbol;
 use crate::front::ast::{self, DeclSpace, DeclType, Instruction, Item, Operand, OperandKind};
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
-use crate::front::layout::layout;
+use crate::front::layout::{in_memory, layout};
 use crate::ir::{VDst, VInst, VReg, VSrc};
 use crate::isa::{Op, TileOp, Ty};
 
@@ -272,11 +272,6 @@ pub(super) fn own(formal: &ast::Variable, registers: Vec<VReg>) -> Symbol {
         ([register], _) => Symbol::Register(*register),
         _ => Symbol::Vector(registers),
     }
-}
-
-/// Whether a formal parameter is a piece of memory: an array, or a vector outside registers.
-pub(super) fn in_memory(formal: &ast::Variable) -> bool {
-    !formal.dims.is_empty() || formal.vector != 1 && formal.space != DeclSpace::Reg
 }
 
 /// The type of a scalar parameter.

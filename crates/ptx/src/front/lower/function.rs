@@ -17,14 +17,14 @@
 //! places, since each is active once.
 
 use super::builder::{Builder, Frame};
-use super::call::{elements, in_memory, own};
+use super::call::{elements, own};
 use super::graph::{Shape, Slot};
 use super::operand::Resolved;
 use super::scope::{Label, Scopes, Symbol};
 use super::variables::function_address;
 use crate::front::ast::{self, CallHint, Item, Module, Operand, OperandKind, Place};
 use crate::front::diagnostic::{Diagnostic, Fail};
-use crate::front::layout::layout;
+use crate::front::layout::{in_memory, layout};
 use crate::ir::{Constant, VDst, VReg, VSrc};
 use crate::isa::{IntOp, Logic, Op, Ty};
 

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::call::in_memory;
 use super::top_level::{Global, TopLevel};
 use crate::front::ast::{
     Base, CallHint, Function, Init, Instruction, Item, Module, Name, Operand, OperandKind, Statement,
     Variable,
 };
-use crate::front::layout::layout;
+use crate::front::layout::{in_memory, layout};
 
 /// A parameter or result, as far as caller and function must agree on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
