@@ -1,6 +1,7 @@
 //! `strata exec` with CUDA programs on the driver that is built with the tests.
 
 mod checked;
+mod front;
 mod processes;
 mod stops;
 
