@@ -60,6 +60,12 @@ def on_device(tensor):
     return tensor.to("cuda")
 
 
+def products_are_hoppers(compiled):
+    """Checks that a kernel has warpgroup products where the device is said to be a Hopper GPU, and only there."""
+    is_hopper = torch.cuda.get_device_capability()[0] == 9
+    assert ("wgmma" in compiled.asm["ptx"]) == is_hopper, "products of another kind"
+
+
 def main():
     torch.manual_seed(1)
     n = 1000
@@ -79,7 +85,8 @@ def main():
     m, n, k = 64, 32, 64
     a, b = torch.randn(m, k).half(), torch.randn(k, n).half()
     out = torch.empty(m, n, device="cuda")
-    matmul[(m // 32, n // 32)](on_device(a), on_device(b), out, m, n, k, BM=32, BN=32, BK=32)
+    compiled = matmul[(m // 64, n // 32)](on_device(a), on_device(b), out, m, n, k, BM=64, BN=32, BK=32)
+    products_are_hoppers(compiled)
     torch.testing.assert_close(out.cpu(), a.float() @ b.float(), rtol=1e-3, atol=1e-3)
     print("matrix product")
 
@@ -87,7 +94,8 @@ def main():
     q, k, v = (torch.randn(heads, context, head).half() for _ in range(3))
     out = torch.empty(heads, context, head, device="cuda")
     scale = head**-0.5
-    attention[(context // 32, heads)](on_device(q), on_device(k), on_device(v), out, scale, CONTEXT=context, HEAD=head, BM=32, BN=32)
+    compiled = attention[(context // 64, heads)](on_device(q), on_device(k), on_device(v), out, scale, CONTEXT=context, HEAD=head, BM=64, BN=32)
+    products_are_hoppers(compiled)
     expected = torch.softmax(q.float() @ k.float().transpose(1, 2) * scale, dim=2) @ v.float()
     torch.testing.assert_close(out.cpu(), expected, rtol=1e-2, atol=1e-2)
     print("flash attention")

@@ -132,11 +132,11 @@ api! {
 
     /// Begins a capture into a graph, behind some of its nodes.
     cuStreamBeginCaptureToGraph | cuStreamBeginCaptureToGraph_ptsz = "cuStreamBeginCaptureToGraph" 12030 (
-        stream: Handle<Stream>, graph: Handle<Graph>, before: In<Handle<Node>>, data: In<EdgeData>, count: usize,
+        stream: Handle<Stream>, graph: Handle<Graph>, before: In<Handle<Node>>, edges: In<EdgeData>, count: usize,
         mode: u32,
     ) {
         state::with_current(|state, _| {
-            let before = dependencies(before, data, count)?;
+            let before = dependencies(before, edges, count)?;
             state.graph(graph)?;
             for (node, _) in &before {
                 if state.nodes.get(*node)?.graph != graph {
@@ -209,9 +209,9 @@ api! {
     /// Changes what a captured stream's next operation waits for, with the data of edges.
     cuStreamUpdateCaptureDependencies_v2 | cuStreamUpdateCaptureDependencies_v2_ptsz =
         "cuStreamUpdateCaptureDependencies" 12030 (
-        stream: Handle<Stream>, nodes: In<Handle<Node>>, data: In<EdgeData>, count: usize, flags: u32,
+        stream: Handle<Stream>, nodes: In<Handle<Node>>, edges: In<EdgeData>, count: usize, flags: u32,
     ) {
-        change(stream, nodes, data, count, flags)
+        change(stream, nodes, edges, count, flags)
     }
 
     /// Sets which captures forbid this thread's unsafe calls, and writes what was set before.

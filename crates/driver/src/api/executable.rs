@@ -3,7 +3,7 @@
 use crate::api::api;
 use crate::api::handles::check_stream;
 use crate::client::{Bytes, In, Out};
-use crate::graph::executable::flag;
+use crate::graph::executable::{Refused, flag};
 use crate::graph::parts::{Executable, Graph, Node, Work};
 use crate::objects::Stream;
 use crate::state;
@@ -71,11 +71,13 @@ fn update(
     graph: Handle<Graph>,
     to: impl FnOnce(u32, Handle<Node>, Handle<Node>) -> Answer,
 ) -> Answer {
-    let refused = state::with_current(|state, _| state.update(executable, graph))?.err();
-    let Some(refused) = refused else { return to(0, Handle::NULL, Handle::NULL) };
-    let null = Handle::NULL;
-    to(refused.0 as u32, refused.2.unwrap_or(null), refused.1.unwrap_or(null))?;
-    Err(Status::GraphExecUpdateFailure)
+    match state::with_current(|state, _| state.update(executable, graph))? {
+        Ok(()) => to(0, Handle::NULL, Handle::NULL),
+        Err(Refused(why, own, new)) => {
+            to(why as u32, new, own)?;
+            Err(Status::GraphExecUpdateFailure)
+        }
+    }
 }
 
 api! {

@@ -311,9 +311,9 @@ api! {
 
     /// Adds edges with data.
     cuGraphAddDependencies_v2 = "cuGraphAddDependencies" 12030 (
-        graph: Handle<Graph>, from: In<Handle<Node>>, to: In<Handle<Node>>, data: In<EdgeData>, count: usize,
+        graph: Handle<Graph>, from: In<Handle<Node>>, to: In<Handle<Node>>, edges: In<EdgeData>, count: usize,
     ) {
-        add(graph, listed(from, to, data, count))
+        add(graph, listed(from, to, edges, count))
     }
 
     /// Removes edges.
@@ -325,9 +325,9 @@ api! {
 
     /// Removes edges. Two nodes have one edge between them, so its data need not be compared.
     cuGraphRemoveDependencies_v2 = "cuGraphRemoveDependencies" 12030 (
-        graph: Handle<Graph>, from: In<Handle<Node>>, to: In<Handle<Node>>, data: In<EdgeData>, count: usize,
+        graph: Handle<Graph>, from: In<Handle<Node>>, to: In<Handle<Node>>, edges: In<EdgeData>, count: usize,
     ) {
-        remove(graph, listed(from, to, data, count))
+        remove(graph, listed(from, to, edges, count))
     }
 
     /// Draws a graph to a file, in DOT.

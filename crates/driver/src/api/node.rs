@@ -322,10 +322,10 @@ api! {
 
     /// Adds a node of any type behind edges with data.
     cuGraphAddNode_v2 / cuGraphAddNode_v3 13040 = "cuGraphAddNode" 12030 (
-        node: Out<Handle<Node>>, graph: Handle<Graph>, before: In<Handle<Node>>, data: In<EdgeData>, count: usize,
+        node: Out<Handle<Node>>, graph: Handle<Graph>, before: In<Handle<Node>>, edges: In<EdgeData>, count: usize,
         parameters: Bytes,
     ) {
-        add(node, graph, dependencies(before, data, count), |state| described(state, parameters))
+        add(node, graph, dependencies(before, edges, count), |state| described(state, parameters))
     }
 
     /// Replaces what a node does.

@@ -34,9 +34,9 @@ pub enum Mismatch {
     Parameters = 5,
 }
 
-/// A refused update: why, the node of the executable graph, and the one of the new graph.
+/// A refused update: why, the node of the executable graph, and the one of the new graph; null where there is none.
 #[derive(Debug)]
-pub struct Refused(pub Mismatch, pub Option<Handle<Node>>, pub Option<Handle<Node>>);
+pub struct Refused(pub Mismatch, pub Handle<Node>, pub Handle<Node>);
 
 impl State {
     /// Makes a graph executable.
@@ -143,8 +143,8 @@ impl State {
     ) -> Answer<Result<(), Refused>> {
         let (mine, theirs) = (self.graphs.get(own)?, self.graphs.get(new)?);
         if mine.nodes.len() != theirs.nodes.len() {
-            let extra = theirs.nodes.get(mine.nodes.len()).copied();
-            return Ok(Err(Refused(Mismatch::Topology, None, extra)));
+            let extra = theirs.nodes.get(mine.nodes.len()).copied().unwrap_or(Handle::NULL);
+            return Ok(Err(Refused(Mismatch::Topology, Handle::NULL, extra)));
         }
         let pairs: BTreeMap<_, _> = theirs.nodes.iter().copied().zip(mine.nodes.iter().copied()).collect();
         let edges = |graph: &Graph| -> BTreeSet<_> {
@@ -153,12 +153,13 @@ impl State {
         let moved: BTreeSet<_> =
             edges(theirs).into_iter().map(|(from, to, data)| (pairs[&from], pairs[&to], data)).collect();
         if let Some((_, to, _)) = moved.symmetric_difference(&edges(mine)).next() {
-            let theirs = pairs.iter().find(|(_, mine)| *mine == to).map(|(theirs, _)| *theirs);
-            return Ok(Err(Refused(Mismatch::Topology, Some(*to), theirs)));
+            let theirs =
+                pairs.iter().find(|(_, mine)| *mine == to).map_or(Handle::NULL, |(theirs, _)| *theirs);
+            return Ok(Err(Refused(Mismatch::Topology, *to, theirs)));
         }
         for (theirs, mine) in theirs.nodes.iter().zip(&mine.nodes) {
             let (old, work) = (&self.nodes.get(*mine)?.work, &self.nodes.get(*theirs)?.work);
-            let refuse = |why| Ok(Err(Refused(why, Some(*mine), Some(*theirs))));
+            let refuse = |why| Ok(Err(Refused(why, *mine, *theirs)));
             if old.kind() != work.kind() {
                 return refuse(Mismatch::Kind);
             }
