@@ -94,6 +94,7 @@ fn path(address: impl Fn(u64) -> u64) -> Path {
         code_version: 0,
         grid: [1; 3],
         block: [32, 1, 1],
+        cluster: None,
         dynamic_shared: 0,
         local_at: Address(0),
         allocations: vec![(BASE, BASE + (1 << 16))],
