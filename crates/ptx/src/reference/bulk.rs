@@ -191,15 +191,7 @@ fn scatter(
     let (addresses, lanes) = shared_addresses(pieces, rank);
     let width = block.width as usize;
     let part = Part::new(Space::Shared, lanes, &addresses, width).map_err(|(_, kind)| kind)?;
-    let kind = if block.reduce.is_some() { AccessKind::Atomic } else { AccessKind::Store };
-    memories.show(kind, &part);
-    part.visit(memories, |memory, lanes, indices| {
-        for lane in lanes_of(lanes) {
-            let to = &mut memory[indices.of(lane)..][..width];
-            combine(block.reduce, to, &bytes[lane][..width]);
-        }
-    })
-    .map_err(|(_, kind)| kind)
+    write(block, &part, bytes, memories)
 }
 
 /// Moves pieces from shared to global memory; those outside of the tensor stay.
@@ -227,8 +219,19 @@ fn to_global(block: &Block, pieces: &[Piece], memories: &mut Memories<'_>) -> Re
         return Ok(());
     }
     let part = Part::new(Space::Global, writers, &addresses, width).map_err(|(_, kind)| kind)?;
+    write(block, &part, &bytes, memories)
+}
+
+/// Writes pieces, or combines them with what is there.
+fn write(
+    block: &Block,
+    part: &Part<'_>,
+    bytes: &[[u8; 16]; WARP_LANES],
+    memories: &mut Memories<'_>,
+) -> Result<(), FaultKind> {
+    let width = block.width as usize;
     let kind = if block.reduce.is_some() { AccessKind::Atomic } else { AccessKind::Store };
-    memories.show(kind, &part);
+    memories.show(kind, part);
     part.visit(memories, |memory, lanes, indices| {
         for lane in lanes_of(lanes) {
             let to = &mut memory[indices.of(lane)..][..width];

@@ -14,7 +14,8 @@ const DIMENSIONS: [(&str, u8); 5] = [("1d", 1), ("2d", 2), ("3d", 3), ("4d", 4),
 
 const SHARED: [(&str, ()); 2] = [("shared::cluster", ()), ("shared::cta", ())];
 
-const REDUCTIONS: [(&str, AtomicOp); 8] = [
+/// What `cp.reduce.async.bulk` and `red.async` do with the bytes that are there.
+pub(super) const REDUCTIONS: [(&str, AtomicOp); 8] = [
     ("add", AtomicOp::Add),
     ("min", AtomicOp::Min),
     ("max", AtomicOp::Max),

@@ -4,6 +4,7 @@
 //! ([`CTA_SHARED_BITS`]); without a number it is of the CTA itself. So `mapa` and `getctarank` are integer arithmetic.
 
 use super::builder::Builder;
+use super::bulk::REDUCTIONS;
 use super::operand::operands;
 use crate::exec::memory::CTA_SHARED_BITS;
 use crate::front::ast::{Instruction, Operand};
@@ -130,16 +131,7 @@ impl<'a> Builder<'a> {
         m.flag("cluster");
         m.pick(&[CLUSTER]);
         m.require(&[("mbarrier::complete_tx::bytes", ())])?;
-        let op = m.require(&[
-            ("add", AtomicOp::Add),
-            ("min", AtomicOp::Min),
-            ("max", AtomicOp::Max),
-            ("inc", AtomicOp::Inc),
-            ("dec", AtomicOp::Dec),
-            ("and", AtomicOp::And),
-            ("or", AtomicOp::Or),
-            ("xor", AtomicOp::Xor),
-        ])?;
+        let op = m.require(&REDUCTIONS)?;
         let ty = m.ty(match op {
             AtomicOp::Add => &[Ty::U32, Ty::S32, Ty::U64],
             AtomicOp::Min | AtomicOp::Max => &[Ty::U32, Ty::S32],
