@@ -20,6 +20,7 @@ pub mod packet;
 pub mod packets;
 pub mod parameters;
 pub mod partition;
+pub mod policy;
 pub mod read_only;
 pub mod replacement;
 pub mod slice_map;
