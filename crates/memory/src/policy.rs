@@ -14,7 +14,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 /// The policies of one kind, each with the name that machine files know it by.
 pub struct Family<P: ?Sized> {
@@ -78,14 +78,15 @@ impl<P: ?Sized> Family<P> {
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         let choices = self.entries.iter().map(|entry| {
             let schema = (entry.schema)(generator);
-            let meaning = schema.get("description").cloned().unwrap_or_default();
-            let has_keys =
-                schema.get("properties").and_then(Value::as_object).is_some_and(|keys| !keys.is_empty());
-            if has_keys {
-                let inside = json_schema!({ entry.name: schema });
-                json_schema!({ "type": "object", "properties": inside, "description": meaning })
-            } else {
-                json_schema!({ "const": entry.name, "description": meaning })
+            let name = entry.name;
+            let keys = schema.get("properties").and_then(Value::as_object).filter(|keys| !keys.is_empty());
+            match keys {
+                Some(keys) => {
+                    let meaning = meaning(schema.get("description"), keys);
+                    let inside = json!({ name: schema });
+                    json_schema!({ "type": "object", "properties": inside, "description": meaning })
+                }
+                None => json_schema!({ "const": name, "description": schema.get("description") }),
             }
         });
         let choices: Vec<Schema> = choices.collect();
@@ -199,6 +200,16 @@ impl<'de, V: Visitor<'de>> fmt::Display for Shown<'_, V> {
     }
 }
 
+/// What a policy does, and what its parameters mean.
+fn meaning(policy: Option<&Value>, keys: &Map<String, Value>) -> String {
+    let of_key = |(key, schema): (&String, &Value)| {
+        let meaning = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+        format!(" `{key}`: {meaning}")
+    };
+    let whole = policy.and_then(Value::as_str).unwrap_or_default().to_owned();
+    keys.iter().map(of_key).fold(whole, |all, one| all + &one)
+}
+
 fn no_parameters() -> Value {
-    Value::Object(serde_json::Map::new())
+    Value::Object(Map::new())
 }

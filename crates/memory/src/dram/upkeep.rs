@@ -12,8 +12,8 @@ use super::timing::{Command, MAX_BANKS, Timing};
 use crate::bits::members;
 
 strata_engine::statistics! {
-    /// Counters of the page policy of a DRAM channel.
-    pub struct PageStatistics: "dram.page" {
+    /// Rows that the page policy of a DRAM channel closed.
+    pub struct PageStatistics: "dram.rows" {
         /// Rows closed because no request in the queue wanted them.
         closed: "commands",
         /// Of these, rows that were the next to be opened in their bank.

@@ -144,7 +144,7 @@ fn a_row_that_a_request_wants_stays_open_and_is_counted_when_it_is_not() {
     let groups = channel.statistics();
     let count = |name: &str| groups[1].get(name).unwrap();
     // Row 0 was opened again, then row 1.
-    assert_eq!((groups[1].name, count("closed"), count("reopened")), ("dram.page", 3, 1));
+    assert_eq!((groups[1].name, count("closed"), count("reopened")), ("dram.rows", 3, 1));
     assert_eq!((channel.statistics.precharges, channel.statistics.row_conflicts), (0, 0));
     assert_eq!(play_on(&parameters(""), &requests).0.statistics().len(), 1, "an open page has no counters");
 }
