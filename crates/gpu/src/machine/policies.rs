@@ -5,7 +5,7 @@ use strata_engine::config::{Entry, KeyFacts};
 use super::keys;
 
 /// The keys that choose a policy. What each decides, and the policies there are, the types of the keys say.
-const KEYS: &[&str] = &["dram.scheduler", "dram.page", "dram.refresh.policy"];
+const KEYS: &[&str] = &["gpu.interleave_hash", "dram.scheduler", "dram.page", "dram.refresh.policy"];
 
 /// A key that chooses a policy.
 #[derive(Clone, Debug)]
@@ -55,15 +55,29 @@ mod tests {
         let all = policies();
         let names: Vec<&str> =
             all.iter().flat_map(|key| &key.policies).map(|policy| policy.name.as_str()).collect();
-        let expected =
-            ["fcfs", "fr-fcfs", "fr-fcfs-cap", "open", "closed", "timeout", "none", "all-bank", "per-bank"];
+        let expected = [
+            "none",
+            "xor",
+            "ipoly",
+            "fcfs",
+            "fr-fcfs",
+            "fr-fcfs-cap",
+            "open",
+            "closed",
+            "timeout",
+            "none",
+            "all-bank",
+            "per-bank",
+        ];
         assert_eq!(names, expected);
-        let refresh = ["dram.refresh.refi=7800", "dram.refresh.rfc=160"].map(str::to_owned);
+        // What some of them need: a refresh, and 16 slices.
+        let base = ["dram.refresh.refi=7800", "dram.refresh.rfc=160", "gpu.channels=8"].map(str::to_owned);
         for PolicyKey { key, policies, .. } in all {
             for policy in policies {
                 assert!(policy.meaning.ends_with('.'), "{key} = {}: {}", policy.name, policy.meaning);
-                let set = format!("{key}={}", policy.value.replace("...", "50"));
-                let sets = [&refresh[..], std::slice::from_ref(&set)].concat();
+                let bits = policy.value.replace("bits = ...", "bits = [[12], [13], [14], [15]]");
+                let set = format!("{key}={}", bits.replace("...", "50"));
+                let sets = [&base[..], std::slice::from_ref(&set)].concat();
                 let machine = Machine::load("gtx480", &sets).unwrap_or_else(|error| panic!("{set}: {error}"));
                 let value = machine.keys().into_iter().find(|known| known.path == key);
                 assert!(value.unwrap().value.unwrap().to_string().contains(&policy.name), "{set}");

@@ -17,6 +17,7 @@
 //! Not modelled: command-bus cycles of two-cycle commands, ranks, power states.
 
 mod channel;
+mod choice;
 mod controller;
 pub mod pages;
 mod parameters;
@@ -34,6 +35,7 @@ mod timing;
 mod upkeep;
 
 pub use channel::{Channel, Port};
+pub use choice::{Chosen, Family, Parameters, PolicyKind};
 pub use pages::PagePolicy;
 pub use parameters::{DramParameters, DramTiming, Refresh};
 pub use pattern::{AddressPattern, Place};

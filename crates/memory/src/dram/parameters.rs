@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::Cited;
 
+use super::choice::Chosen;
 use super::pages::PagePolicy;
 use super::pattern::AddressPattern;
 use super::refreshes::{AllBank, RefreshPolicy};
@@ -13,7 +14,6 @@ use super::registry::SchedulerPolicy;
 use super::timing::MAX_BANKS;
 use crate::address::LINE_BYTES;
 use crate::parameters::ParameterError;
-use crate::policy::Chosen;
 
 /// Most queue entries: the controller works on masks of this width.
 const MAX_QUEUE: usize = 64;

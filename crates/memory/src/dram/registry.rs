@@ -7,12 +7,12 @@ use std::sync::{Arc, OnceLock};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
+use super::choice::{Family, Parameters, PolicyKind};
 use super::controller::{Control, Controller, Shape};
 use super::pages::{Closed, Open, PagePolicy, Timeout};
 use super::refreshes::{AllBank, NoRefresh, PerBank, RefreshPolicy};
 use super::schedulers::{Fcfs, FrFcfs, FrFcfsCap, Scheduler};
 use super::upkeep::Housekeeping;
-use crate::policy::{Family, Kind, Parameters};
 
 /// The policies of DRAM channels.
 pub struct Policies {
@@ -181,7 +181,7 @@ impl AnyController {
     }
 }
 
-impl Kind for SchedulerPolicy {
+impl PolicyKind for SchedulerPolicy {
     fn family() -> &'static Family<Self> {
         policies().schedulers()
     }
@@ -193,7 +193,7 @@ impl<S: Scheduler + DeserializeOwned + JsonSchema> Parameters<SchedulerPolicy> f
     }
 }
 
-impl Kind for dyn PagePolicy {
+impl PolicyKind for dyn PagePolicy {
     fn family() -> &'static Family<Self> {
         policies().pages()
     }
@@ -205,7 +205,7 @@ impl<P: PagePolicy + DeserializeOwned + JsonSchema + 'static> Parameters<dyn Pag
     }
 }
 
-impl Kind for dyn RefreshPolicy {
+impl PolicyKind for dyn RefreshPolicy {
     fn family() -> &'static Family<Self> {
         policies().refreshes()
     }

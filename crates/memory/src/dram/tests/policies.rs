@@ -5,7 +5,6 @@ use serde::Deserialize;
 
 use super::super::registry::SchedulerPolicy;
 use super::*;
-use crate::policy::{Chosen, Parameters};
 
 /// The parameters with keys of the channel before those of its timing.
 fn with(keys: &str, more: &str) -> DramParameters {

@@ -1,4 +1,4 @@
-//! Policies that a machine file chooses by name: families of them, and the choice.
+//! Policies that a machine file chooses by name, with numbers of their own: families of them, and the choice.
 //!
 //! A machine file writes a policy without numbers as its name, and one with numbers as a table of one entry:
 //! `{ value = "closed", source = "..." }` and `{ value = { timeout = { cycles = 50 } }, source = "..." }`. The
@@ -95,7 +95,7 @@ impl<P: ?Sized> Family<P> {
 }
 
 /// A kind of policy, with the family that machine files of this process choose from.
-pub trait Kind: 'static {
+pub trait PolicyKind: 'static {
     /// The family of this kind.
     fn family() -> &'static Family<Self>;
 }
@@ -113,7 +113,7 @@ impl<P: ?Sized> Chosen<P> {
     }
 }
 
-impl<P: Kind + ?Sized> Chosen<P> {
+impl<P: PolicyKind + ?Sized> Chosen<P> {
     /// The policy that a name stands for, without parameters.
     ///
     /// # Errors
@@ -147,13 +147,13 @@ impl<P: ?Sized> Deref for Chosen<P> {
     }
 }
 
-impl<'de, P: Kind + ?Sized> Deserialize<'de> for Chosen<P> {
+impl<'de, P: PolicyKind + ?Sized> Deserialize<'de> for Chosen<P> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(ByName(PhantomData))
     }
 }
 
-impl<P: Kind + ?Sized> JsonSchema for Chosen<P> {
+impl<P: PolicyKind + ?Sized> JsonSchema for Chosen<P> {
     fn inline_schema() -> bool {
         true
     }
@@ -169,7 +169,7 @@ impl<P: Kind + ?Sized> JsonSchema for Chosen<P> {
 
 struct ByName<P: ?Sized>(PhantomData<P>);
 
-impl<'de, P: Kind + ?Sized> Visitor<'de> for ByName<P> {
+impl<'de, P: PolicyKind + ?Sized> Visitor<'de> for ByName<P> {
     type Value = Chosen<P>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
