@@ -10,7 +10,7 @@ use strata_memory::address::LineAddress;
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::{Design, DramPort, DramRequest, Llc};
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::{Body, Client, Contents, NodeId, Packet};
+use strata_memory::{Body, Client, Contents, NodeId, Origin, Packet};
 
 /// Answers reads with line number + 1 in every byte, 20 cycles after they were offered.
 #[derive(Default)]
@@ -66,6 +66,7 @@ impl Bench {
             destination: NodeId(1),
             client: Client::L1d,
             tag: 7,
+            origin: Origin::default(),
             body,
         });
         self.slice.offer(packet, self.now).unwrap();

@@ -55,7 +55,7 @@ fn the_contract_holds_for_narrow_and_wide_l2s() {
     holds(&narrow, Contract { accesses: 300, ..Contract::alone(1) });
     holds(&narrow, Contract { accesses: 300, ..Contract::shared(1) });
     let mut wide = L2Config::example();
-    wide.replacement.value = ReplacementPolicy::Random;
+    wide.replacement.value = ReplacementPolicy::RANDOM;
     holds(&wide, Contract { lines: 1500, accesses: 4000, ..Contract::alone(2) });
 }
 

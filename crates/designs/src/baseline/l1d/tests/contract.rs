@@ -49,7 +49,7 @@ fn the_contract_holds_for_allocation_on_fill() {
             config.allocate.value = Allocate::OnFill;
             (config.sets.value, config.ways.value) = (sets, ways);
             config.set_index.value = SetIndex::Modulo;
-            config.replacement.value = ReplacementPolicy::Lru;
+            config.replacement.value = ReplacementPolicy::LRU;
             config.write_policy.value = write_policy;
             config.write_miss_policy.value = miss_policy;
             config.sector_bytes.value = sector_bytes;
@@ -65,12 +65,11 @@ fn the_contract_holds_for_allocation_on_fill() {
 
 #[test]
 fn the_contract_holds_for_other_shapes() {
-    use ReplacementPolicy::*;
     for (seed, (ways, sets, index, replacement)) in [
-        (2, 4, SetIndex::Xor, Lru),
-        (3, 5, SetIndex::Modulo, Fifo),
-        (4, 2, SetIndex::Bits, TreePlru),
-        (8, 1, SetIndex::Xor, Random),
+        (2, 4, SetIndex::Xor, ReplacementPolicy::LRU),
+        (3, 5, SetIndex::Modulo, ReplacementPolicy::FIFO),
+        (4, 2, SetIndex::Bits, ReplacementPolicy::TREE_PLRU),
+        (8, 1, SetIndex::Xor, ReplacementPolicy::RANDOM),
     ]
     .into_iter()
     .enumerate()
@@ -99,7 +98,7 @@ fn the_contract_holds_for_other_shapes() {
 #[test]
 fn the_contract_holds_while_the_capacity_changes() {
     for (allocate, replacement) in
-        [(Allocate::OnMiss, ReplacementPolicy::Lru), (Allocate::OnFill, ReplacementPolicy::Random)]
+        [(Allocate::OnMiss, ReplacementPolicy::LRU), (Allocate::OnFill, ReplacementPolicy::RANDOM)]
     {
         let mut config = small();
         config.unified = Some(strata_engine::Cited::new(true, "test"));
