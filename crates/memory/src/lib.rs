@@ -13,6 +13,8 @@ mod client;
 pub mod doors;
 pub mod dram;
 pub mod flit;
+pub mod interleave;
+pub mod ipoly;
 pub mod line;
 pub mod memory_cache;
 pub mod mshr;

@@ -22,6 +22,8 @@ pub enum SetIndex {
     Bits,
     /// The line number folded into the index bits by XOR. The number of sets must be a power of two.
     Xor,
+    /// The remainder of a division of polynomials (Rau, ISCA 1991). The number of sets must be a power of two.
+    Ipoly,
     /// The hash that Nugteren et al. measured in a Fermi L1D of lines of 128 bytes ("A Detailed GPU Cache Model Based on
     /// Reuse Distance Theory", HPCA 2014): the address's bits 7 to 11, by XOR with bits 13, 14, 15, 17 and 19; with 64 sets
     /// bit 12 above them. ASSUMED for other powers of two: further bits above that one, or as many of the low ones.
@@ -46,6 +48,7 @@ impl SetIndex {
                 }
                 folded & mask
             }
+            SetIndex::Ipoly => crate::ipoly::remainder(line.0, bits),
             SetIndex::Fermi => fermi(line.0) & mask,
         }) as usize
     }
@@ -265,6 +268,12 @@ mod tests {
             (SetIndex::Xor, 32, 100, 7),
             (SetIndex::Xor, 1, 100, 0),
             (SetIndex::Bits, 1, 100, 0),
+            // Modulo x^2 + x + 1: x^2 is x + 1, and x^3 is 1.
+            (SetIndex::Ipoly, 4, 3, 3),
+            (SetIndex::Ipoly, 4, 4, 3),
+            (SetIndex::Ipoly, 4, 8, 1),
+            (SetIndex::Ipoly, 4, 12, 2),
+            (SetIndex::Ipoly, 1, 12, 0),
             // Bits of the address one at a time: those of the index, each of the hash, those that do not count.
             (SetIndex::Fermi, 32, 0x0080 >> 7, 0b00001),
             (SetIndex::Fermi, 32, 0x0800 >> 7, 0b10000),
