@@ -64,7 +64,9 @@ mod tests {
         let all = policies();
         let names: Vec<&str> =
             all.iter().flat_map(|key| &key.policies).map(|policy| policy.name.as_str()).collect();
-        let expected = [
+        let replacements = ["lru", "fifo", "random", "tree-plru", "srrip", "brrip", "drrip", "ship"];
+        let caches = [&replacements[..], &["none", "next-line", "stride", "stream"]].concat();
+        let others = [
             "none",
             "xor",
             "ipoly",
@@ -78,7 +80,7 @@ mod tests {
             "all-bank",
             "per-bank",
         ];
-        assert_eq!(names, expected);
+        assert_eq!(names, [&caches[..], &caches, &others].concat());
         // What some of them need: a refresh, and 16 slices.
         let base = ["dram.refresh.refi=7800", "dram.refresh.rfc=160", "gpu.channels=8"].map(str::to_owned);
         for PolicyKey { key, policies, .. } in all {
