@@ -140,6 +140,21 @@ fn occupancy(ctas_out: Out<i32>, function: Handle<Function>, threads: i32, dynam
     })
 }
 
+/// The most dynamic shared memory with which `count` of a kernel's CTAs fit on an SM together.
+fn available_shared(state: &State, entry: &Entry, count: u32, threads: u32) -> Answer<u64> {
+    let fits = |dynamic| ctas(state, entry, threads, dynamic) >= count;
+    if threads > max_threads(state, entry) || !fits(0) {
+        return Err(Status::InvalidValue);
+    }
+    // `least` fits, and what lies above `most` does not: it is more than an SM has.
+    let (mut least, mut most) = (0, u64::from(*state.settings.machine.file().sm.shared_bytes));
+    while least < most {
+        let middle = least + (most - least).div_ceil(2);
+        if fits(middle) { least = middle } else { most = middle - 1 }
+    }
+    Ok(least)
+}
+
 /// The smallest grid that fills the device, and the block size that makes most threads resident; of equal
 /// ones, the largest.
 fn best_block(
@@ -342,6 +357,21 @@ api! {
             return Err(Status::InvalidValue);
         }
         occupancy(ctas, function, threads, dynamic_shared)
+    }
+
+    /// Writes the most dynamic shared memory with which so many CTAs fit on an SM.
+    cuOccupancyAvailableDynamicSMemPerBlock = "cuOccupancyAvailableDynamicSMemPerBlock" 10020 (
+        bytes: Out<usize>, function: Handle<Function>, ctas: i32, threads: i32,
+    ) {
+        state::with_current(|state, context| {
+            let place = bytes.place()?;
+            let positive = |value: i32| u32::try_from(value).ok().filter(|value| *value > 0);
+            let (ctas, threads) = positive(ctas).zip(positive(threads)).ok_or(Status::InvalidValue)?;
+            let function = resolve(state, context, function)?;
+            let entry = &state.functions.get(function)?.entry;
+            place.put(available_shared(state, entry, ctas, threads)? as usize);
+            Ok(())
+        })
     }
 
     /// Writes the best grid and block size; see `best_block`.
