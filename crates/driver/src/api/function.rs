@@ -2,6 +2,7 @@
 
 use std::ffi::c_char;
 
+use strata_fatbin::Target;
 use strata_gpu::device::Entry;
 use strata_workloads::Shape;
 
@@ -58,12 +59,6 @@ fn ctas(state: &State, entry: &Entry, threads: u32, dynamic_shared: u64) -> u32 
     state.settings.machine.resident_ctas(&entry.kernel, threads, shared)
 }
 
-/// The number in a text's `.target`: 80 for `sm_80`.
-fn target(text: &str) -> Option<i32> {
-    let digits = text.split(',').find_map(|part| part.trim().strip_prefix("sm_"))?;
-    digits.trim_end_matches(|end: char| !end.is_ascii_digit()).parse().ok()
-}
-
 fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answer<i32> {
     let entry = &state.entry(function)?;
     let Function { attributes, .. } = state.functions.get(function)?;
@@ -87,7 +82,7 @@ fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answ
         5 => {
             let (entry, card) = (entry.clone(), state.card()?);
             let program = card.program(entry.module).ok_or(Status::InvalidHandle)?;
-            target(program.version_and_target().1).unwrap_or(capability)
+            Target::parse(program.version_and_target().1).map_or(capability, |target| target.number as i32)
         }
         6 => capability,
         number::MAX_DYNAMIC_SHARED => set(shared.saturating_sub(kernel.shared_bytes) as i32),
