@@ -1,20 +1,17 @@
-//! The driver: functions of `libcuda.so.1`, looked up on first use. The library is never unloaded.
+//! The driver: functions of `libcuda.so.1`, looked up on first use.
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
 
-use libloading::Library as SharedObject;
 use strata_abi::driver::{
     Array3dDescriptor, ArrayDescriptor, Cuboid, Rectangle, ResourceDescriptor, TextureDescriptor,
 };
+use strata_abi::{DRIVER as NAME, driver_functions};
 
 use crate::client::{Bytes, Out, Text};
 use crate::default::{self, Default};
 use crate::error::{Answer, Error};
 use crate::log::{self, Level};
-
-/// File name of the driver on every system.
-const NAME: &str = "libcuda.so.1";
 
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
@@ -103,41 +100,9 @@ pub struct LaunchConfig {
     pub count: u32,
 }
 
-/// Declares functions of the driver API. A parameter is a plain value, a client's pointer that is passed on
-/// unchanged, or a reference to our own data.
-macro_rules! driver {
-    ($($name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
-        /// The driver's functions, as methods.
-        #[allow(non_snake_case, reason = "the driver API's names")]
-        pub struct Driver { $($name: unsafe extern "C" fn($($ty),*) -> u32,)* }
-
-        impl Driver {
-            fn load() -> Result<Driver, String> {
-                // SAFETY: loading a driver runs no code that could cause harm.
-                let object = unsafe { SharedObject::new(NAME) }.map_err(|error| error.to_string())?;
-                let found = Driver {
-                    // SAFETY: the type is that of the driver API's function.
-                    $($name: *unsafe { object.get(stringify!($name)) }.map_err(|error| error.to_string())?,)*
-                };
-                std::mem::forget(object);
-                Ok(found)
-            }
-
-            $(
-                #[allow(missing_docs, reason = "as the driver API has it")]
-                #[allow(non_snake_case, reason = "the driver API's name")]
-                #[allow(clippy::too_many_arguments, reason = "the driver API's arguments")]
-                pub fn $name(&self, $($arg: $ty),*) -> Answer {
-                    // SAFETY: the function has this name and type; pointers are the client's, null or valid,
-                    // or are references.
-                    Error::answer(unsafe { (self.$name)($($arg.pass()),*) })
-                }
-            )*
-        }
-    };
-}
-
-driver! {
+driver_functions! {
+    answer: Error::answer => Answer;
+    pass: Pass::pass;
     cuInit(flags: u32);
     cuDriverGetVersion(version: Out<i32>);
     cuGetProcAddress_v2(name: Text, function: Out<u64>, version: i32, flags: u64, status: &mut u32);
