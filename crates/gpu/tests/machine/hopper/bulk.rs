@@ -278,6 +278,41 @@ fn boxes_that_are_combined_with_what_is_there() {
     check_box(&Box { element: Element::S32, at: [80, 30, 0, 0, 0], ..whole }, Some(("max", max)));
     let xor = |old: &[u8], new: &[u8]| (word(old) ^ word(new)).to_le_bytes().to_vec();
     check_box(&Box { element: Element::U32, at: [-4, -4, 0, 0, 0], ..whole }, Some(("xor", xor)));
+    // Halves, of which some are no numbers.
+    check_box(&PLANE, Some(("max", |old, new| bound(old, new, 0x7c00, false))));
+    let bf16 = Box { element: Element::Bf16, at: [-3, 30, 0, 0, 0], ..PLANE };
+    check_box(&bf16, Some(("min", |old, new| bound(old, new, 0x7f80, true))));
+}
+
+/// The lesser or greater of two halves, whose infinity has these bits, by their order as numbers; one that is none loses.
+fn bound(old: &[u8], new: &[u8], infinity: u16, least: bool) -> Vec<u8> {
+    let [old, new] = [old, new].map(|bytes| u16::from_le_bytes(bytes.try_into().unwrap()));
+    let place = |bits: u16| {
+        let size = i32::from(bits & 0x7fff);
+        // -0 stands below 0.
+        let place = if bits & 0x8000 == 0 { size } else { -1 - size };
+        (size <= infinity.into()).then_some(place)
+    };
+    let found = match (place(old), place(new)) {
+        (None, None) => 0x7fff,
+        (Some(_), None) => old,
+        (None, Some(_)) => new,
+        (Some(a), Some(b)) if least => {
+            if a < b {
+                old
+            } else {
+                new
+            }
+        }
+        (Some(a), Some(b)) => {
+            if a > b {
+                old
+            } else {
+                new
+            }
+        }
+    };
+    found.to_le_bytes().to_vec()
 }
 
 #[test]
