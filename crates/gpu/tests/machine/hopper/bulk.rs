@@ -1,6 +1,7 @@
 //! Bulk copies, with and without tensors.
 
 use super::everywhere;
+use half::f16;
 use strata_ptx::tensor::{Element, Fill, Swizzle, TensorMap};
 
 /// Waits on the barrier `b` for the phase of parity 0.
@@ -267,18 +268,7 @@ fn boxes_of_tensors_of_every_rank() {
 }
 
 #[test]
-fn boxes_that_are_combined_with_what_is_there() {
-    fn word(bytes: &[u8]) -> u32 {
-        u32::from_le_bytes(bytes.try_into().unwrap())
-    }
-    let whole = Box { element: Element::U32, extent: &[32, 24], ..PLANE };
-    let add = |old: &[u8], new: &[u8]| word(old).wrapping_add(word(new)).to_le_bytes().to_vec();
-    check_box(&whole, Some(("add", add)));
-    let max = |old: &[u8], new: &[u8]| (word(old) as i32).max(word(new) as i32).to_le_bytes().to_vec();
-    check_box(&Box { element: Element::S32, at: [80, 30, 0, 0, 0], ..whole }, Some(("max", max)));
-    let xor = |old: &[u8], new: &[u8]| (word(old) ^ word(new)).to_le_bytes().to_vec();
-    check_box(&Box { element: Element::U32, at: [-4, -4, 0, 0, 0], ..whole }, Some(("xor", xor)));
-    // Halves, of which some are no numbers.
+fn halves_of_either_format_at_the_edge_of_a_tensor() {
     check_box(&PLANE, Some(("max", |old, new| bound(old, new, 0x7c00, false))));
     let bf16 = Box { element: Element::Bf16, at: [-3, 30, 0, 0, 0], ..PLANE };
     check_box(&bf16, Some(("min", |old, new| bound(old, new, 0x7f80, true))));
@@ -297,22 +287,33 @@ fn bound(old: &[u8], new: &[u8], infinity: u16, least: bool) -> Vec<u8> {
         (None, None) => 0x7fff,
         (Some(_), None) => old,
         (None, Some(_)) => new,
-        (Some(a), Some(b)) if least => {
-            if a < b {
-                old
-            } else {
-                new
-            }
-        }
-        (Some(a), Some(b)) => {
-            if a > b {
-                old
-            } else {
-                new
-            }
-        }
+        (Some(a), Some(b)) if (a < b) == least => old,
+        (Some(_), Some(_)) => new,
     };
     found.to_le_bytes().to_vec()
+}
+
+#[test]
+fn boxes_that_are_combined_with_what_is_there() {
+    fn word(bytes: &[u8]) -> u32 {
+        u32::from_le_bytes(bytes.try_into().unwrap())
+    }
+    let whole = Box { element: Element::U32, extent: &[32, 24], ..PLANE };
+    let add = |old: &[u8], new: &[u8]| word(old).wrapping_add(word(new)).to_le_bytes().to_vec();
+    check_box(&whole, Some(("add", add)));
+    let max = |old: &[u8], new: &[u8]| (word(old) as i32).max(word(new) as i32).to_le_bytes().to_vec();
+    check_box(&Box { element: Element::S32, at: [80, 30, 0, 0, 0], ..whole }, Some(("max", max)));
+    let xor = |old: &[u8], new: &[u8]| (word(old) ^ word(new)).to_le_bytes().to_vec();
+    check_box(&Box { element: Element::U32, at: [-4, -4, 0, 0, 0], ..whole }, Some(("xor", xor)));
+    let min = |old: &[u8], new: &[u8]| {
+        let half = |bytes: &[u8]| f16::from_le_bytes(bytes.try_into().unwrap());
+        match (half(old), half(new)) {
+            (x, y) if x.is_nan() && y.is_nan() => vec![0xff, 0x7f],
+            (x, y) if y.is_nan() || !x.is_nan() && x.total_cmp(&y).is_le() => old.to_vec(),
+            _ => new.to_vec(),
+        }
+    };
+    check_box(&Box { extent: &[64, 24], swizzle: Swizzle::None, ..PLANE }, Some(("min", min)));
 }
 
 #[test]
