@@ -1,6 +1,7 @@
 //! Bulk copies, with and without tensors.
 
 use super::everywhere;
+use half::f16;
 use strata_ptx::tensor::{Element, Fill, Swizzle, TensorMap};
 
 /// Waits on the barrier `b` for the phase of parity 0.
@@ -267,6 +268,32 @@ fn boxes_of_tensors_of_every_rank() {
 }
 
 #[test]
+fn halves_of_either_format_at_the_edge_of_a_tensor() {
+    check_box(&PLANE, Some(("max", |old, new| bound(old, new, 0x7c00, false))));
+    let bf16 = Box { element: Element::Bf16, at: [-3, 30, 0, 0, 0], ..PLANE };
+    check_box(&bf16, Some(("min", |old, new| bound(old, new, 0x7f80, true))));
+}
+
+/// The lesser or greater of two halves, whose infinity has these bits, by their order as numbers; one that is none loses.
+fn bound(old: &[u8], new: &[u8], infinity: u16, least: bool) -> Vec<u8> {
+    let [old, new] = [old, new].map(|bytes| u16::from_le_bytes(bytes.try_into().unwrap()));
+    let place = |bits: u16| {
+        let size = i32::from(bits & 0x7fff);
+        // -0 stands below 0.
+        let place = if bits & 0x8000 == 0 { size } else { -1 - size };
+        (size <= infinity.into()).then_some(place)
+    };
+    let found = match (place(old), place(new)) {
+        (None, None) => 0x7fff,
+        (Some(_), None) => old,
+        (None, Some(_)) => new,
+        (Some(a), Some(b)) if (a < b) == least => old,
+        (Some(_), Some(_)) => new,
+    };
+    found.to_le_bytes().to_vec()
+}
+
+#[test]
 fn boxes_that_are_combined_with_what_is_there() {
     fn word(bytes: &[u8]) -> u32 {
         u32::from_le_bytes(bytes.try_into().unwrap())
@@ -278,6 +305,15 @@ fn boxes_that_are_combined_with_what_is_there() {
     check_box(&Box { element: Element::S32, at: [80, 30, 0, 0, 0], ..whole }, Some(("max", max)));
     let xor = |old: &[u8], new: &[u8]| (word(old) ^ word(new)).to_le_bytes().to_vec();
     check_box(&Box { element: Element::U32, at: [-4, -4, 0, 0, 0], ..whole }, Some(("xor", xor)));
+    let min = |old: &[u8], new: &[u8]| {
+        let half = |bytes: &[u8]| f16::from_le_bytes(bytes.try_into().unwrap());
+        match (half(old), half(new)) {
+            (x, y) if x.is_nan() && y.is_nan() => vec![0xff, 0x7f],
+            (x, y) if y.is_nan() || !x.is_nan() && x.total_cmp(&y).is_le() => old.to_vec(),
+            _ => new.to_vec(),
+        }
+    };
+    check_box(&Box { extent: &[64, 24], swizzle: Swizzle::None, ..PLANE }, Some(("min", min)));
 }
 
 #[test]
