@@ -1,0 +1,321 @@
+//! Latency of loads by footprint: one thread follows pointers through so much memory.
+//!
+//! The pointers lie `stride` bytes apart and are followed in a random order or one after the other; either way the walk comes
+//! to each before it comes to one again. Walks through more memory than a cache holds see what is behind it, and
+//! walks through more pages than a translation cache holds see the tables.
+
+use std::rc::Rc;
+
+use super::Scale;
+use super::benchmark::{Argument, Benchmark, Buffer, CLOCKS, Reading, Text};
+use super::kernel::header;
+use super::series::{Series, Shape, quantity};
+
+/// Loads of a round.
+const UNROLLED: u32 = 16;
+
+/// Memory that a walk goes through.
+struct Space {
+    name: &'static str,
+    /// The load, from `[%at]` to `%at`.
+    load: &'static str,
+    kind: Kind,
+    /// Largest footprint.
+    most: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Global,
+    /// Filled from global memory by the kernel itself.
+    Shared,
+    Local,
+    /// A variable of the module, filled by a store to its global address.
+    Constant,
+}
+
+const SPACES: &[Space] = &[
+    Space { name: "global", load: "ld.global.u64", kind: Kind::Global, most: 4 << 30 },
+    Space { name: "global-ca", load: "ld.global.ca.u64", kind: Kind::Global, most: 512 << 10 },
+    Space { name: "global-cg", load: "ld.global.cg.u64", kind: Kind::Global, most: 4 << 30 },
+    Space { name: "global-nc", load: "ld.global.nc.u64", kind: Kind::Global, most: 256 << 10 },
+    Space { name: "shared", load: "ld.shared.u32", kind: Kind::Shared, most: 32 << 10 },
+    Space { name: "local", load: "ld.local.u32", kind: Kind::Local, most: 16 << 10 },
+    Space { name: "constant", load: "ld.const.u64", kind: Kind::Constant, most: 64 << 10 },
+];
+
+/// Bytes of the arrays in shared and local memory.
+const SHARED_BYTES: u64 = 32 << 10;
+const LOCAL_BYTES: u64 = 16 << 10;
+const CONSTANT_BYTES: u64 = 64 << 10;
+
+/// A factor that makes `i -> factor * i + 1` one cycle modulo any number whose prime factors are 2, 3, 5 and 7 (Hull and
+/// Dobell, 1962: one less than the factor is a multiple of each of them, and of 4).
+const FACTOR: u64 = 1 + 420 * 0x9e37_79b1;
+
+/// Walks through constant memory, whose variable a kernel writes: that a GPU allows this is not said anywhere.
+pub(super) fn constant(scale: Scale) -> Vec<Benchmark> {
+    let text = Rc::new(Text { name: "chase".into(), ptx: ptx() });
+    let of_constants = SPACES.iter().filter(|space| space.kind == Kind::Constant);
+    of_constants
+        .flat_map(|space| footprints(space, scale).map(|bytes| walk(space, bytes, 64, true, &text)))
+        .collect()
+}
+
+/// Every other walk.
+pub(super) fn global(scale: Scale) -> Vec<Benchmark> {
+    let text = Rc::new(Text { name: "chase".into(), ptx: ptx() });
+    let mut found = vec![];
+    for space in SPACES.iter().filter(|space| space.kind != Kind::Constant) {
+        let stride: u64 = if space.kind == Kind::Global { 128 } else { 64 };
+        found.extend(footprints(space, scale).map(|bytes| walk(space, bytes, stride, true, &text)));
+    }
+    let ca = &SPACES[0];
+    let cg = &SPACES[2];
+    // By stride, in order: how long a line and a sector are, and whether anything is fetched ahead.
+    let strides: &[u64] = match scale {
+        Scale::Small => &[8, 32, 128],
+        Scale::Full => &[8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096],
+    };
+    for stride in strides {
+        for (space, bytes) in [(ca, 16 << 10), (ca, 1 << 20), (cg, 1 << 20)] {
+            found.push(walk(space, bytes, *stride, false, &text));
+        }
+        if scale == Scale::Full {
+            found.push(walk(cg, 1 << 30, *stride, false, &text));
+        }
+    }
+    // By pages: one line in each, so that caches hold them all.
+    if scale == Scale::Full {
+        for page in [64 << 10, 512 << 10, 2 << 20] {
+            for pages in
+                [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2000]
+            {
+                found.push(walk(cg, (page + 128) * pages, page + 128, true, &text));
+            }
+        }
+    }
+    found
+}
+
+/// Powers of two and what lies between.
+fn footprints(space: &Space, scale: Scale) -> impl Iterator<Item = u64> {
+    let most = match scale {
+        Scale::Small => space.most.min(8 << 20),
+        Scale::Full => space.most,
+    };
+    let parts: &[u64] = match scale {
+        Scale::Small => &[8],
+        Scale::Full => &[8, 10, 12, 14],
+    };
+    let powers = (10..=32).filter(move |power| scale == Scale::Full || power % 2 == 0);
+    powers
+        .flat_map(|power| parts.iter().map(move |part| (1u64 << power) / 8 * part))
+        .filter(move |bytes| *bytes <= most)
+}
+
+fn ptx() -> String {
+    let mut text = header("7.0", "sm_70");
+    text += &format!("\n.const .align 8 .b8 table[{CONSTANT_BYTES}];\n");
+    text += CHAIN;
+    // The same with addresses in constant memory, which only the module knows.
+    text += &CHAIN
+        .replace(".entry chain(", ".entry chain_table(")
+        .replace("ld.param.u64 %base, [base];", "mov.u64 %base, table;");
+    text += TOUCH;
+    for space in SPACES {
+        text += &kernel(space);
+    }
+    text
+}
+
+/// Writes the pointers: `at + stride * i` holds the address or, where `base` is zero, the offset of the next one.
+const CHAIN: &str = "
+.visible .entry chain(.param .u64 at, .param .u64 base, .param .u32 count, .param .u64 stride, .param .u64 factor)
+{
+    .reg .pred %done;
+    .reg .b32 %i, %n, %t, %step, %count;
+    .reg .b64 %at, %base, %stride, %factor, %from, %to, %modulus;
+    ld.param.u64 %at, [at];
+    ld.param.u64 %base, [base];
+    ld.param.u32 %count, [count];
+    ld.param.u64 %stride, [stride];
+    ld.param.u64 %factor, [factor];
+    cvt.u64.u32 %modulus, %count;
+    mov.u32 %i, %ctaid.x;
+    mov.u32 %n, %ntid.x;
+    mov.u32 %t, %tid.x;
+    mov.u32 %step, %nctaid.x;
+    mul.lo.u32 %step, %step, %n;
+    mad.lo.u32 %i, %i, %n, %t;
+again:
+    setp.ge.u32 %done, %i, %count;
+    @%done ret;
+    cvt.u64.u32 %from, %i;
+    mad.lo.u64 %to, %from, %factor, 1;
+    rem.u64 %to, %to, %modulus;
+    mad.lo.u64 %to, %to, %stride, %base;
+    mad.lo.u64 %from, %from, %stride, %at;
+    st.global.u64 [%from], %to;
+    add.u32 %i, %i, %step;
+    bra again;
+}
+";
+
+/// Reads a word of each sector, so that the L2 holds what it can.
+pub(super) const TOUCH: &str = "
+.visible .entry touch(.param .u64 at, .param .u64 bytes, .param .u64 out)
+{
+    .reg .pred %done;
+    .reg .b32 %i, %n, %t, %step, %word, %sum;
+    .reg .b64 %at, %bytes, %out, %from, %offset, %stride;
+    ld.param.u64 %at, [at];
+    ld.param.u64 %bytes, [bytes];
+    ld.param.u64 %out, [out];
+    mov.u32 %i, %ctaid.x;
+    mov.u32 %n, %ntid.x;
+    mov.u32 %t, %tid.x;
+    mov.u32 %step, %nctaid.x;
+    mul.lo.u32 %step, %step, %n;
+    mad.lo.u32 %i, %i, %n, %t;
+    mul.wide.u32 %offset, %i, 32;
+    mul.wide.u32 %stride, %step, 32;
+    mov.u32 %sum, 0;
+again:
+    setp.ge.u64 %done, %offset, %bytes;
+    @%done bra end;
+    add.u64 %from, %at, %offset;
+    ld.global.cg.u32 %word, [%from];
+    xor.b32 %sum, %sum, %word;
+    add.u64 %offset, %offset, %stride;
+    bra again;
+end:
+    setp.ne.u32 %done, %sum, 0x7fc12345;
+    @%done ret;
+    st.global.u32 [%out], %sum;
+    ret;
+}
+";
+
+/// Follows `warm` rounds of pointers, then `rounds` of them between two clock readings.
+fn kernel(space: &Space) -> String {
+    let Space { name, load, kind, .. } = space;
+    let name = name.replace('-', "_");
+    let (declarations, setup, register) = match kind {
+        Kind::Global => (String::new(), String::new(), "%at"),
+        Kind::Shared => {
+            (format!("    .shared .align 8 .b8 space[{SHARED_BYTES}];\n"), filled("shared"), "%next")
+        }
+        Kind::Local => (format!("    .local .align 8 .b8 space[{LOCAL_BYTES}];\n"), filled("local"), "%next"),
+        Kind::Constant => (String::new(), "    mov.u64 %at, table;\n".into(), "%at"),
+    };
+    // Pointers in narrow spaces are offsets, of 32 bits where an address is.
+    let walk = format!("    {load} {register}, [{register}];\n").repeat(UNROLLED as usize);
+    format!(
+        "
+.visible .entry walk_{name}(.param .u64 out, .param .u64 at, .param .u32 warm, .param .u32 rounds, .param .u32 count, .param .u32 stride)
+{{
+    .reg .pred %p;
+    .reg .b32 %warm, %rounds, %count, %stride, %i, %first, %next, %word, %to;
+    .reg .b64 %out, %at, %from, %start, %end;
+{declarations}    ld.param.u64 %out, [out];
+    ld.param.u64 %at, [at];
+    ld.param.u32 %warm, [warm];
+    ld.param.u32 %rounds, [rounds];
+    ld.param.u32 %count, [count];
+    ld.param.u32 %stride, [stride];
+{setup}    setp.eq.u32 %p, %warm, 0;
+    @%p bra cold;
+warming:
+    .pragma \"nounroll\";
+{walk}    sub.u32 %warm, %warm, 1;
+    setp.ne.u32 %p, %warm, 0;
+    @%p bra warming;
+cold:
+    mov.u64 %start, %clock64;
+again:
+    .pragma \"nounroll\";
+{walk}    sub.u32 %rounds, %rounds, 1;
+    setp.ne.u32 %p, %rounds, 0;
+    @%p bra again;
+    setp.eq.{comparison} %p, {register}, 1;
+    @%p bra end;
+    mov.u64 %end, %clock64;
+    st.global.u64 [%out], %start;
+    st.global.u64 [%out+8], %end;
+end:
+    ret;
+}}
+",
+        comparison = if register == "%at" { "u64" } else { "u32" }
+    )
+}
+
+/// Copies the offsets from global memory and makes addresses of them.
+fn filled(space: &str) -> String {
+    format!(
+        "    mov.u32 %first, space;
+    mov.u32 %i, 0;
+    mov.u32 %next, %first;
+fill:
+    ld.global.u32 %word, [%at];
+    add.u32 %word, %word, %first;
+    st.{space}.u32 [%next], %word;
+    cvt.u64.u32 %from, %stride;
+    add.u64 %at, %at, %from;
+    add.u32 %next, %next, %stride;
+    add.u32 %i, %i, 1;
+    setp.lt.u32 %p, %i, %count;
+    @%p bra fill;
+    mov.u32 %next, %first;
+"
+    )
+}
+
+/// The buffer that pointers lie in.
+const CHAIN_BUFFER: &str = "chain";
+const TABLE: &str = "table";
+
+fn walk(space: &Space, bytes: u64, stride: u64, random: bool, text: &Rc<Text>) -> Benchmark {
+    let count = bytes / stride;
+    let (order, factor) = if random { ("random", FACTOR) } else { ("ascending", 1) };
+    let factor = factor % count.max(2);
+    let name = format!("{}-{order}-{stride}-{bytes}", space.name);
+    let mut series =
+        Series::new(if space.kind == Kind::Constant { "constant" } else { "latency" }, &name, text);
+    let narrow = |number: u64| u32::try_from(number).expect("at most 2^32 bytes of pointers");
+    let spread = |threads: u64| Shape::new(narrow(threads.div_ceil(256).clamp(1, 1024)), 256);
+    let few = count <= 16_384;
+    let (kernel, buffer) = match space.kind {
+        Kind::Constant => ("chain_table", Buffer { variable: true, ..Buffer::zeros(TABLE, CONSTANT_BYTES) }),
+        _ => ("chain", Buffer::zeros(CHAIN_BUFFER, bytes.max(4096))),
+    };
+    let at = Argument::Address(buffer.name, 0);
+    series.buffer(buffer);
+    // In shared and local memory pointers are offsets, to which the kernel adds where its array begins.
+    let base = if space.kind == Kind::Global { at } else { Argument::U64(0) };
+    let numbers = [Argument::U32(narrow(count)), Argument::U64(stride), Argument::U64(factor)];
+    series.launch(kernel, spread(count), 1, [at, base].into_iter().chain(numbers).collect());
+    if space.kind == Kind::Global && !few {
+        let arguments = vec![at, Argument::U64(bytes), Argument::Address(CLOCKS, 0)];
+        series.launch("touch", spread(bytes / 32), 1, arguments);
+    }
+    // A walk through few pointers has been at each of them before it is timed.
+    let warm = if few { narrow(count).div_ceil(UNROLLED) } else { 4 };
+    let rounds = 128;
+    let kernel = format!("walk_{}", space.name.replace('-', "_"));
+    let numbers = [warm, rounds, narrow(count), narrow(stride)].map(Argument::U32);
+    let span = series.clocked(&kernel, Shape::new(1, 1), (1, 1), [at].into_iter().chain(numbers));
+    let work = f64::from(rounds * UNROLLED);
+    let parameters: [(_, &dyn std::fmt::Display); 4] =
+        [("space", &space.name), ("footprint", &bytes), ("stride", &stride), ("order", &order)];
+    series.figure(
+        &name,
+        &parameters,
+        quantity("load latency", "cycles", Reading::CyclesPerWork),
+        work,
+        None,
+        span,
+    );
+    series.done()
+}
