@@ -31,6 +31,8 @@ from values import Zeros, generate
 FIGURES = "figures.csv"
 #: The buffer that kernels write their clock readings to.
 CLOCKS = "clocks"
+#: How readings begin that are a quantile of single pairs; the percentage follows.
+QUANTILE = "cycles-quantile-"
 #: After so many failures in a row the rest of a family is left out: each costs a new process.
 PATIENCE = 3
 #: Clocks that the delay kernel waits longer for each launch that the host queues behind it.
@@ -48,10 +50,19 @@ class Span:
     def __init__(self, row, which):
         self.launch, self.pair, self.pairs = (int(row[f"{which}_{what}"]) for what in ("launch", "pair", "pairs"))
 
+    def each(self, clocks):
+        return clocks[2 * self.pair : 2 * (self.pair + self.pairs)].reshape(-1, 2)
+
     def cycles(self, clocks):
         """From the first beginning to the last end."""
-        pairs = clocks[2 * self.pair : 2 * (self.pair + self.pairs)].reshape(-1, 2)
+        pairs = self.each(clocks)
         return float(int(pairs[:, 1].max()) - int(pairs[:, 0].min()))
+
+    def quantile(self, clocks, percent):
+        """The cycles that so many percent of the pairs do not exceed: the first of the sorted ones of which that is true."""
+        pairs = self.each(clocks)
+        lengths = np.sort(pairs[:, 1] - pairs[:, 0])
+        return float(lengths[max(-(-percent * len(lengths) // 100), 1) - 1])
 
 
 class Figure:
@@ -72,6 +83,8 @@ class Figure:
 
     def value(self, clocks, times_us):
         """The figure of one run; None where the longer span was not longer."""
+        if self.row["reading"].startswith(QUANTILE):
+            return self.long.quantile(clocks, int(self.row["reading"].removeprefix(QUANTILE))) / self.work
         # Shorter before longer; there may be no shorter one.
         cycles = lambda: self.more([span.cycles(clocks) for span in self.spans])
         nanoseconds = lambda: self.more([1e3 * times_us[span.launch] for span in self.spans])

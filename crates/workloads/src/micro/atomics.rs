@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::benchmark::{Argument, Benchmark, Buffer, Reading, Text};
+use super::benchmark::{Benchmark, Buffer, Reading, Text};
 use super::kernel::{Timed, header, repeated};
 use super::series::{Series, Shape, quantity};
 use super::{Scale, Target};
@@ -12,6 +12,8 @@ const DATA_BYTES: u64 = 16 << 20;
 const SHARED_BYTES: u32 = 16 << 10;
 const OPERATIONS: usize = 4;
 const ROUNDS: [u32; 2] = [4, 12];
+/// Operations without a result go on alone; only where many follow does the rate show that of what does them.
+const MANY_ROUNDS: [u32; 2] = [16, 80];
 
 struct Operation {
     name: &'static str,
@@ -111,10 +113,11 @@ pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
             };
             for (pattern, lane, warp) in PATTERNS {
                 for warps in warps {
-                    let [short, long] = ROUNDS.map(|rounds| {
+                    let rounds = if scale == Scale::Full { MANY_ROUNDS } else { ROUNDS };
+                    let [short, long] = rounds.map(|rounds| {
                         series.timed(&kernel("red"), Shape::warps(*warps), (DATA, 0), rounds, (lane, warp))
                     });
-                    let work = f64::from((ROUNDS[1] - ROUNDS[0]) * OPERATIONS as u32 * 32 * warps);
+                    let work = f64::from((rounds[1] - rounds[0]) * OPERATIONS as u32 * 32 * warps);
                     let parameters: [(_, &dyn std::fmt::Display); 4] =
                         [("operation", name), ("space", &space), ("warps", warps), ("pattern", &pattern)];
                     let quantity =

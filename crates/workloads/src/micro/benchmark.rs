@@ -114,18 +114,21 @@ pub enum Reading {
     WorkPerTime,
     /// Clock cycles for each microsecond of the launch.
     CyclesPerTime,
+    /// Clock cycles of one pair of readings for each unit of work: so many percent of the pairs have no more.
+    Quantile(u32),
 }
 
 impl Reading {
     /// As tables call it.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> String {
         match self {
-            Self::CyclesPerWork => "cycles-per-work",
-            Self::WorkPerCycle => "work-per-cycle",
-            Self::TimePerWork => "time-per-work",
-            Self::WorkPerTime => "work-per-time",
-            Self::CyclesPerTime => "cycles-per-time",
+            Self::CyclesPerWork => "cycles-per-work".into(),
+            Self::WorkPerCycle => "work-per-cycle".into(),
+            Self::TimePerWork => "time-per-work".into(),
+            Self::WorkPerTime => "work-per-time".into(),
+            Self::CyclesPerTime => "cycles-per-time".into(),
+            Self::Quantile(percent) => format!("cycles-quantile-{percent}"),
         }
     }
 }

@@ -3,6 +3,9 @@
 //! The pointers lie `stride` bytes apart and are followed in a random order or one after the other; either way the walk comes
 //! to each before it comes to one again. Walks through more memory than a cache holds see what is behind it, and
 //! walks through more pages than a translation cache holds see the tables.
+//!
+//! Who read the memory before matters: an L2 of two halves keeps a line near to who asked for it, so memory that other SMs
+//! have read is further away.
 
 use std::rc::Rc;
 
@@ -13,9 +16,11 @@ use super::series::{Series, Shape, quantity};
 
 /// Loads of a round.
 const UNROLLED: u32 = 16;
+/// Rounds that are timed.
+const ROUNDS: u32 = 128;
 
 /// Memory that a walk goes through.
-struct Space {
+pub(super) struct Space {
     name: &'static str,
     /// The load, from `[%at]` to `%at`.
     load: &'static str,
@@ -34,6 +39,11 @@ enum Kind {
     Constant,
 }
 
+/// Global memory through the L1D.
+pub(super) const THROUGH: &Space = &SPACES[0];
+/// Global memory past the L1D.
+pub(super) const PAST: &Space = &SPACES[2];
+
 const SPACES: &[Space] = &[
     Space { name: "global", load: "ld.global.u64", kind: Kind::Global, most: 4 << 30 },
     Space { name: "global-ca", load: "ld.global.ca.u64", kind: Kind::Global, most: 512 << 10 },
@@ -51,48 +61,52 @@ const CONSTANT_BYTES: u64 = 64 << 10;
 
 /// A factor that makes `i -> factor * i + 1` one cycle modulo any number whose prime factors are 2, 3, 5 and 7 (Hull and
 /// Dobell, 1962: one less than the factor is a multiple of each of them, and of 4).
-const FACTOR: u64 = 1 + 420 * 0x9e37_79b1;
+pub(super) const FACTOR: u64 = 1 + 420 * 0x9e37_79b1;
+
+/// No prime factor is larger than 7.
+fn is_one_cycle(count: u64) -> bool {
+    let left = [2, 3, 5, 7].into_iter().fold(count, |mut left, prime| {
+        while left > 1 && left % prime == 0 {
+            left /= prime;
+        }
+        left
+    });
+    left == 1
+}
 
 /// Walks through constant memory, whose variable a kernel writes: that a GPU allows this is not said anywhere.
 pub(super) fn constant(scale: Scale) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "chase".into(), ptx: ptx() });
+    let text = text();
     let of_constants = SPACES.iter().filter(|space| space.kind == Kind::Constant);
     of_constants
-        .flat_map(|space| footprints(space, scale).map(|bytes| walk(space, bytes, 64, true, &text)))
+        .flat_map(|space| footprints(space, scale).map(|bytes| Walk::new(space, bytes, 64).benchmark(&text)))
         .collect()
+}
+
+/// The kernels of every walk.
+pub(super) fn text() -> Rc<Text> {
+    Rc::new(Text { name: "chase".into(), ptx: ptx() })
 }
 
 /// Every other walk.
 pub(super) fn global(scale: Scale) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "chase".into(), ptx: ptx() });
+    let text = text();
     let mut found = vec![];
     for space in SPACES.iter().filter(|space| space.kind != Kind::Constant) {
         let stride: u64 = if space.kind == Kind::Global { 128 } else { 64 };
-        found.extend(footprints(space, scale).map(|bytes| walk(space, bytes, stride, true, &text)));
+        found.extend(footprints(space, scale).map(|bytes| Walk::new(space, bytes, stride).benchmark(&text)));
     }
-    let ca = &SPACES[0];
-    let cg = &SPACES[2];
     // By stride, in order: how long a line and a sector are, and whether anything is fetched ahead.
     let strides: &[u64] = match scale {
         Scale::Small => &[8, 32, 128],
         Scale::Full => &[8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096],
     };
     for stride in strides {
-        for (space, bytes) in [(ca, 16 << 10), (ca, 1 << 20), (cg, 1 << 20)] {
-            found.push(walk(space, bytes, *stride, false, &text));
+        for (space, bytes) in [(THROUGH, 16 << 10), (THROUGH, 1 << 20), (PAST, 1 << 20)] {
+            found.push(Walk::new(space, bytes, *stride).ascending().benchmark(&text));
         }
         if scale == Scale::Full {
-            found.push(walk(cg, 1 << 30, *stride, false, &text));
-        }
-    }
-    // By pages: one line in each, so that caches hold them all.
-    if scale == Scale::Full {
-        for page in [64 << 10, 512 << 10, 2 << 20] {
-            for pages in
-                [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2000]
-            {
-                found.push(walk(cg, (page + 128) * pages, page + 128, true, &text));
-            }
+            found.push(Walk::new(PAST, 1 << 30, *stride).ascending().benchmark(&text));
         }
     }
     found
@@ -130,7 +144,7 @@ fn ptx() -> String {
 }
 
 /// Writes the pointers: `at + stride * i` holds the address or, where `base` is zero, the offset of the next one.
-const CHAIN: &str = "
+pub(super) const CHAIN: &str = "
 .visible .entry chain(.param .u64 at, .param .u64 base, .param .u32 count, .param .u64 stride, .param .u64 factor)
 {
     .reg .pred %done;
@@ -202,7 +216,7 @@ fn kernel(space: &Space) -> String {
     let Space { name, load, kind, .. } = space;
     let name = name.replace('-', "_");
     let (declarations, setup, register) = match kind {
-        Kind::Global => (String::new(), String::new(), "%at"),
+        Kind::Global => (String::new(), OWN.into(), "%at"),
         Kind::Shared => {
             (format!("    .shared .align 8 .b8 space[{SHARED_BYTES}];\n"), filled("shared"), "%next")
         }
@@ -211,9 +225,10 @@ fn kernel(space: &Space) -> String {
     };
     // Pointers in narrow spaces are offsets, of 32 bits where an address is.
     let walk = format!("    {load} {register}, [{register}];\n").repeat(UNROLLED as usize);
+    let parameter = if *kind == Kind::Global { ", .param .u64 own" } else { "" };
     format!(
         "
-.visible .entry walk_{name}(.param .u64 out, .param .u64 at, .param .u32 warm, .param .u32 rounds, .param .u32 count, .param .u32 stride)
+.visible .entry walk_{name}(.param .u64 out, .param .u64 at, .param .u32 warm, .param .u32 rounds, .param .u32 count, .param .u32 stride{parameter})
 {{
     .reg .pred %p;
     .reg .b32 %warm, %rounds, %count, %stride, %i, %first, %next, %word, %to;
@@ -251,6 +266,39 @@ end:
     )
 }
 
+/// The CTA's threads read `own` bytes, a word of each sector, twice; then all but the first are done.
+const OWN: &str = "    .reg .b64 %own, %read, %apart;
+    ld.param.u64 %own, [own];
+    add.u64 %own, %own, %at;
+    mov.u32 %i, %tid.x;
+    mov.u32 %to, %ntid.x;
+    mul.wide.u32 %apart, %to, 32;
+    mov.u32 %first, 2;
+    mov.u32 %next, 0;
+over:
+    mul.wide.u32 %read, %i, 32;
+    add.u64 %read, %read, %at;
+    setp.ge.u64 %p, %read, %own;
+    @%p bra through;
+reading:
+    ld.global.cg.u32 %word, [%read];
+    xor.b32 %next, %next, %word;
+    add.u64 %read, %read, %apart;
+    setp.lt.u64 %p, %read, %own;
+    @%p bra reading;
+through:
+    sub.u32 %first, %first, 1;
+    setp.ne.u32 %p, %first, 0;
+    @%p bra over;
+    setp.ne.u32 %p, %next, 0x7fc12345;
+    @%p bra read;
+    st.global.u32 [%out], %next;
+read:
+    bar.sync 0;
+    setp.ne.u32 %p, %i, 0;
+    @%p bra end;
+";
+
 /// Copies the offsets from global memory and makes addresses of them.
 fn filled(space: &str) -> String {
     format!(
@@ -275,47 +323,150 @@ fill:
 /// The buffer that pointers lie in.
 const CHAIN_BUFFER: &str = "chain";
 const TABLE: &str = "table";
+/// What is read in order that nothing of the pointers stays in a cache.
+const SWEPT: &str = "swept";
+const SWEPT_BYTES: u64 = 512 << 20;
 
-fn walk(space: &Space, bytes: u64, stride: u64, random: bool, text: &Rc<Text>) -> Benchmark {
-    let count = bytes / stride;
-    let (order, factor) = if random { ("random", FACTOR) } else { ("ascending", 1) };
-    let factor = factor % count.max(2);
-    let name = format!("{}-{order}-{stride}-{bytes}", space.name);
-    let mut series =
-        Series::new(if space.kind == Kind::Constant { "constant" } else { "latency" }, &name, text);
-    let narrow = |number: u64| u32::try_from(number).expect("at most 2^32 bytes of pointers");
-    let spread = |threads: u64| Shape::new(narrow(threads.div_ceil(256).clamp(1, 1024)), 256);
-    let few = count <= 16_384;
-    let (kernel, buffer) = match space.kind {
-        Kind::Constant => ("chain_table", Buffer { variable: true, ..Buffer::zeros(TABLE, CONSTANT_BYTES) }),
-        _ => ("chain", Buffer::zeros(CHAIN_BUFFER, bytes.max(4096))),
-    };
-    let at = Argument::Address(buffer.name, 0);
-    series.buffer(buffer);
-    // In shared and local memory pointers are offsets, to which the kernel adds where its array begins.
-    let base = if space.kind == Kind::Global { at } else { Argument::U64(0) };
-    let numbers = [Argument::U32(narrow(count)), Argument::U64(stride), Argument::U64(factor)];
-    series.launch(kernel, spread(count), 1, [at, base].into_iter().chain(numbers).collect());
-    if space.kind == Kind::Global && !few {
-        let arguments = vec![at, Argument::U64(bytes), Argument::Address(CLOCKS, 0)];
-        series.launch("touch", spread(bytes / 32), 1, arguments);
+/// Who read the pointers before the walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    /// The walk itself, where they are few; else every SM.
+    Anyone,
+    /// The SM that walks.
+    Own,
+    /// Whoever did has read so much else since that no cache holds them.
+    Swept,
+}
+
+/// A walk.
+#[derive(Clone, Copy)]
+pub(super) struct Walk<'a> {
+    space: &'a Space,
+    bytes: u64,
+    stride: u64,
+    random: bool,
+    before: Before,
+    shared: u32,
+    /// Most pointers that the walk itself goes through before it is timed.
+    few: u64,
+}
+
+impl<'a> Walk<'a> {
+    /// In random order through so many bytes, one pointer every `stride`.
+    pub const fn new(space: &'a Space, bytes: u64, stride: u64) -> Self {
+        Self { space, bytes, stride, random: true, before: Before::Anyone, shared: 0, few: 16_384 }
     }
-    // A walk through few pointers has been at each of them before it is timed.
-    let warm = if few { narrow(count).div_ceil(UNROLLED) } else { 4 };
-    let rounds = 128;
-    let kernel = format!("walk_{}", space.name.replace('-', "_"));
-    let numbers = [warm, rounds, narrow(count), narrow(stride)].map(Argument::U32);
-    let span = series.clocked(&kernel, Shape::new(1, 1), (1, 1), [at].into_iter().chain(numbers));
-    let work = f64::from(rounds * UNROLLED);
-    let parameters: [(_, &dyn std::fmt::Display); 4] =
-        [("space", &space.name), ("footprint", &bytes), ("stride", &stride), ("order", &order)];
-    series.figure(
-        &name,
-        &parameters,
-        quantity("load latency", "cycles", Reading::CyclesPerWork),
-        work,
-        None,
-        span,
-    );
-    series.done()
+
+    pub const fn ascending(self) -> Self {
+        Self { random: false, ..self }
+    }
+
+    /// The SM that walks has read all of it, twice.
+    pub const fn own(self) -> Self {
+        Self { before: Before::Own, ..self }
+    }
+
+    /// No cache holds any of it.
+    pub const fn swept(self) -> Self {
+        Self { before: Before::Swept, ..self }
+    }
+
+    /// The CTA has so much dynamic shared memory beside.
+    pub const fn beside(self, shared: u32) -> Self {
+        Self { shared, ..self }
+    }
+
+    /// The walk itself goes through as many as these before it is timed.
+    pub const fn few(self, few: u64) -> Self {
+        Self { few, ..self }
+    }
+
+    fn name(&self) -> String {
+        let order = if self.random { "random" } else { "ascending" };
+        let before = match self.before {
+            Before::Anyone => "",
+            Before::Own => "-own",
+            Before::Swept => "-swept",
+        };
+        let shared = if self.shared == 0 { String::new() } else { format!("-beside-{}", self.shared) };
+        format!("{}-{order}-{}-{}{before}{shared}", self.space.name, self.stride, self.bytes)
+    }
+
+    pub fn benchmark(&self, text: &Rc<Text>) -> Benchmark {
+        let Self { space, bytes, stride, .. } = *self;
+        let count = bytes / stride;
+        let (order, factor) = if self.random { ("random", FACTOR) } else { ("ascending", 1) };
+        assert!(!self.random || is_one_cycle(count), "{count} pointers are no single cycle");
+        let factor = factor % count.max(2);
+        let name = self.name();
+        let mut series =
+            Series::new(if space.kind == Kind::Constant { "constant" } else { "latency" }, &name, text);
+        let narrow = |number: u64| u32::try_from(number).expect("at most 2^32 pointers");
+        let spread = |threads: u64| Shape::new(narrow(threads.div_ceil(256).clamp(1, 1024)), 256);
+        let (kernel, buffer) = match space.kind {
+            Kind::Constant => {
+                ("chain_table", Buffer { variable: true, ..Buffer::zeros(TABLE, CONSTANT_BYTES) })
+            }
+            _ => ("chain", Buffer::zeros(CHAIN_BUFFER, bytes.max(4096))),
+        };
+        let at = Argument::Address(buffer.name, 0);
+        series.buffer(buffer);
+        // In shared and local memory pointers are offsets, to which the kernel adds where its array begins.
+        let base = if space.kind == Kind::Global { at } else { Argument::U64(0) };
+        let numbers = [Argument::U32(narrow(count)), Argument::U64(stride), Argument::U64(factor)];
+        series.launch(kernel, spread(count), 1, [at, base].into_iter().chain(numbers).collect());
+        let touch = |series: &mut Series, buffer, bytes: u64| {
+            let arguments =
+                vec![Argument::Address(buffer, 0), Argument::U64(bytes), Argument::Address(CLOCKS, 0)];
+            series.launch("touch", spread(bytes / 32), 1, arguments);
+        };
+        let few = count <= self.few;
+        let (warm, own) = match self.before {
+            // A walk through few pointers has been at each of them before it is timed.
+            Before::Anyone if few => (narrow(count).div_ceil(UNROLLED), 0),
+            Before::Anyone => {
+                if space.kind == Kind::Global {
+                    touch(&mut series, CHAIN_BUFFER, bytes);
+                }
+                (4, 0)
+            }
+            Before::Own => (4, bytes),
+            Before::Swept => {
+                series.buffer(Buffer::zeros(SWEPT, SWEPT_BYTES));
+                touch(&mut series, SWEPT, SWEPT_BYTES);
+                (0, 0)
+            }
+        };
+        let kernel = format!("walk_{}", space.name.replace('-', "_"));
+        let mut arguments = vec![at];
+        arguments.extend([warm, ROUNDS, narrow(count), narrow(stride)].map(Argument::U32));
+        if space.kind == Kind::Global {
+            arguments.push(Argument::U64(own));
+        }
+        let threads = if own > 0 { 1024 } else { 1 };
+        let shape = Shape { shared: self.shared, ..Shape::new(1, threads) };
+        let span = series.clocked(&kernel, shape, (1, 1), arguments);
+        let (shared, before) = (self.shared, self.before.name());
+        let mut parameters: Vec<(_, &dyn std::fmt::Display)> =
+            vec![("space", &space.name), ("footprint", &bytes), ("stride", &stride), ("order", &order)];
+        if self.before != Before::Anyone {
+            parameters.push(("read_before_by", &before));
+        }
+        if shared > 0 {
+            parameters.push(("shared_bytes", &shared));
+        }
+        let quantity = quantity("load latency", "cycles", Reading::CyclesPerWork);
+        series.figure(&name, &parameters, quantity, f64::from(ROUNDS * UNROLLED), None, span);
+        series.done()
+    }
+}
+
+impl Before {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Anyone => "anyone",
+            Self::Own => "its SM",
+            Self::Swept => "none",
+        }
+    }
 }

@@ -58,6 +58,20 @@ pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
         for bits in WIDTHS {
             let mut series = Series::new("sm-bandwidth", format!("{level}-{bits}"), &text);
             warmed(&mut series);
+            let [short, long] = ROUNDS.map(|rounds| {
+                let kernel = format!("load_{level}_{bits}_1");
+                series.timed(&kernel, Shape::warps(1), (DATA, 0), rounds, (bits / 8, 0))
+            });
+            let parameters: [(_, &dyn std::fmt::Display); 3] =
+                [("level", &level), ("bits", &bits), ("warps", &1)];
+            series.figure(
+                format!("{level}-{bits}-latency"),
+                &parameters,
+                quantity("load latency", "cycles/warp access", Reading::CyclesPerWork),
+                f64::from(ROUNDS[1] - ROUNDS[0]),
+                Some(short),
+                long,
+            );
             for warps in warps {
                 let kernel = format!("load_{level}_{bits}_{CHAINS}");
                 let access = 4 * bits;
@@ -130,7 +144,7 @@ again:
 fn ptx() -> String {
     let mut text = header("7.0", "sm_70") + super::chase::TOUCH + SELVES;
     for (level, load) in LEVELS {
-        for (bits, chains) in [(32, 1), (32, CHAINS), (64, CHAINS), (128, CHAINS)] {
+        for (bits, chains) in WIDTHS.into_iter().flat_map(|bits| [(bits, 1), (bits, CHAINS)]) {
             let mut setup = String::from(
                 "    mov.u32 %warps, %ntid.x;
     shr.u32 %warps, %warps, 5;

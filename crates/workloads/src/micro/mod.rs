@@ -6,16 +6,22 @@ mod bandwidth;
 mod benchmark;
 mod chase;
 mod clock;
+mod code;
+mod distribution;
 mod export;
 mod hopper;
+mod issue;
 mod kernel;
 mod launches;
 mod loads;
 mod matrices;
+mod memory;
 mod misses;
 mod partitions;
 mod series;
 mod shared;
+mod slices;
+mod streams;
 mod synchronisation;
 
 pub use benchmark::{Argument, Benchmark, Buffer, Figure, Launch, Reading, Span, Text};
@@ -57,6 +63,12 @@ pub fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
         hopper::all(scale, target),
         partitions::all(scale, target),
         chase::constant(scale),
+        issue::all(scale),
+        streams::all(scale, target),
+        code::all(scale),
+        distribution::all(scale),
+        memory::all(scale, target.capability),
+        slices::all(scale, target),
     ]
     .concat()
 }

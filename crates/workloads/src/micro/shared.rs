@@ -49,6 +49,19 @@ pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
         }
         found.push(series.done());
     }
+    for bits in [64, 128] {
+        let mut series = Series::new("shared", format!("latency-{bits}"), &text);
+        series.buffer(Buffer::zeros(DATA, 4096));
+        let [short, long] = ROUNDS.map(|rounds| {
+            series.timed(&format!("latency_{bits}"), Shape::warps(1), (DATA, 0), rounds, (bits / 8, 0))
+        });
+        let work = f64::from((ROUNDS[1] - ROUNDS[0]) * LOADS as u32);
+        let parameters: [(_, &dyn std::fmt::Display); 3] =
+            [("stride_words", &(bits / 32)), ("warps", &1), ("bits", &bits)];
+        let quantity = quantity("load latency", "cycles/warp access", Reading::CyclesPerWork);
+        series.figure(format!("latency-{bits}"), &parameters, quantity, work, Some(short), long);
+        found.push(series.done());
+    }
     let warps: &[u32] = match scale {
         Scale::Small => &[1, 8],
         Scale::Full => &[1, 2, 4, 8, 16, 32],
@@ -108,6 +121,11 @@ fill:
     );
     let kernels = [
         ("latency", "ld.shared.u32 %a0, [%a0];"),
+        ("latency_64", "ld.shared.v2.u32 {%a0, %b}, [%a0];\n    or.b32 %sum, %sum, %b;"),
+        (
+            "latency_128",
+            "ld.shared.v4.u32 {%a0, %b, %c, %d}, [%a0];\n    or.b32 %b, %b, %c;\n    or.b32 %b, %b, %d;\n    or.b32 %sum, %sum, %b;",
+        ),
         ("load_32", "ld.shared.u32 {a}, [{a}];"),
         ("load_64", "ld.shared.v2.u32 {{a}, %b}, [{a}];\n    or.b32 %sum, %sum, %b;"),
         (
