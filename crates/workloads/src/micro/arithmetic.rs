@@ -2,7 +2,7 @@
 //!
 //! Each instruction comes in kernels whose bodies differ in length only; what differs in time is the instructions'.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Scale;
 use super::benchmark::{Benchmark, Buffer, Reading, Text};
@@ -131,7 +131,7 @@ pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
                     ptx += &kernel(step, chains, length);
                 }
             }
-            let text = Rc::new(Text { name: format!("{name}-{part}"), ptx });
+            let text = Arc::new(Text { name: format!("{name}-{part}"), ptx });
             found.extend(steps.iter().map(|step| benchmark(step, &text, scale)));
         }
     }
@@ -214,7 +214,7 @@ fn register_bits(ty: &str) -> u32 {
     }
 }
 
-fn benchmark(step: &Step, text: &Rc<Text>, scale: Scale) -> Benchmark {
+fn benchmark(step: &Step, text: &Arc<Text>, scale: Scale) -> Benchmark {
     let mut series = Series::new("arithmetic", step.name, text);
     series.buffer(Buffer::zeros(DATA, 4096));
     let warps: &[u32] = match scale {

@@ -1,6 +1,6 @@
 //! Atomic operations by contention: within a warp, between warps of an SM, between SMs.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::benchmark::{Benchmark, Buffer, Reading, Text};
 use super::kernel::{Timed, header, repeated};
@@ -75,7 +75,7 @@ const PATTERNS: [(&str, u32, u32); 3] =
     [("one-address", 0, 0), ("address-per-lane", 8, 0), ("address-per-thread", 8, 256)];
 
 pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "atomics".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "atomics".into(), ptx: ptx() });
     let operations: Vec<&Operation> = match scale {
         Scale::Small => ALL
             .iter()

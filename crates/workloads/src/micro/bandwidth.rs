@@ -1,6 +1,6 @@
 //! Bandwidth of the whole GPU: reading, writing and copying by footprint, and reading by threads in flight.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::benchmark::{Argument, Benchmark, Buffer, CLOCKS, Reading, Text};
 use super::kernel::header;
@@ -13,10 +13,13 @@ const DATA: &str = "data";
 const OPERATIONS: [(&str, u64); 3] = [("read", 1), ("write", 1), ("copy", 2)];
 
 pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "bandwidth".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "bandwidth".into(), ptx: ptx() });
     let mut found = vec![];
+    // What the L2 holds well, and half of what it does not.
+    let held = (target.l2_bytes / 2).next_power_of_two() / 2;
+    let large = target.l2_bytes.next_power_of_two();
     let footprints: Vec<u64> = match scale {
-        Scale::Small => vec![256 << 10, 1 << 20, 8 << 20],
+        Scale::Small => vec![512 << 10, held, 2 * large],
         Scale::Full => {
             (18..=30).flat_map(|power| [1u64 << power, (1u64 << power) / 2 * 3]).chain([2 << 30]).collect()
         }
@@ -35,7 +38,7 @@ pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
         Scale::Full => &[32, 64, 128, 256, 384, 512, 768, 1024, 1536, 2048],
     };
     let sizes: &[(&str, u64)] = match scale {
-        Scale::Small => &[("large", 8 << 20)],
+        Scale::Small => &[("l2", held)],
         Scale::Full => &[("l2", 16 << 20), ("large", 1 << 30)],
     };
     for (name, footprint) in sizes {
@@ -59,7 +62,7 @@ fn measure(series: &mut Series, operation: &str, footprint: u64, shape: Shape, s
     let (_, moved) = OPERATIONS.into_iter().find(|(name, _)| *name == operation).expect("an operation");
     let bytes = footprint / moved;
     let passes = match scale {
-        Scale::Small => 2,
+        Scale::Small => 1,
         Scale::Full => ((1u64 << 30) / footprint).clamp(2, 1 << 10),
     };
     // One pass, to fill the caches, then few passes and many.

@@ -1,6 +1,6 @@
 //! What a microbenchmark is: a program, and the figures that are read from one run of it.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// PTX that several benchmarks share.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Benchmark {
     /// Its name within the family.
     pub name: String,
     /// The kernels.
-    pub text: Rc<Text>,
+    pub text: Arc<Text>,
     /// Memory beside the clocks'.
     pub buffers: Vec<Buffer>,
     /// In order.

@@ -7,12 +7,12 @@
 //! Who read the memory before matters: an L2 of two halves keeps a line near to who asked for it, so memory that other SMs
 //! have read is further away.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
-use super::Scale;
 use super::benchmark::{Argument, Benchmark, Buffer, CLOCKS, Reading, Text};
 use super::kernel::header;
 use super::series::{Series, Shape, quantity};
+use super::{Scale, Target};
 
 /// Loads of a round.
 const UNROLLED: u32 = 16;
@@ -54,6 +54,9 @@ const SPACES: &[Space] = &[
     Space { name: "constant", load: "ld.const.u64", kind: Kind::Constant, most: 64 << 10 },
 ];
 
+/// Spaces that behave as others do on what is modelled.
+const TWICE: [&str; 2] = ["global-ca", "global-nc"];
+
 /// Bytes of the arrays in shared and local memory.
 const SHARED_BYTES: u64 = 32 << 10;
 const LOCAL_BYTES: u64 = 16 << 10;
@@ -75,26 +78,38 @@ fn is_one_cycle(count: u64) -> bool {
 }
 
 /// Walks through constant memory, whose variable a kernel writes: that a GPU allows this is not said anywhere.
-pub(super) fn constant(scale: Scale) -> Vec<Benchmark> {
+pub(super) fn constant(scale: Scale, target: Target) -> Vec<Benchmark> {
     let text = text();
     let of_constants = SPACES.iter().filter(|space| space.kind == Kind::Constant);
     of_constants
-        .flat_map(|space| footprints(space, scale).map(|bytes| Walk::new(space, bytes, 64).benchmark(&text)))
+        .flat_map(|space| {
+            footprints(space, scale, target)
+                .into_iter()
+                .map(|bytes| Walk::new(space, bytes, 64).benchmark(&text))
+        })
         .collect()
 }
 
 /// The kernels of every walk.
-pub(super) fn text() -> Rc<Text> {
-    Rc::new(Text { name: "chase".into(), ptx: ptx() })
+pub(super) fn text() -> Arc<Text> {
+    Arc::new(Text { name: "chase".into(), ptx: ptx() })
 }
 
 /// Every other walk.
-pub(super) fn global(scale: Scale) -> Vec<Benchmark> {
+pub(super) fn global(scale: Scale, target: Target) -> Vec<Benchmark> {
     let text = text();
     let mut found = vec![];
-    for space in SPACES.iter().filter(|space| space.kind != Kind::Constant) {
+    // What the others tell suffices where time counts.
+    let told = |space: &&Space| {
+        space.kind != Kind::Constant && (scale == Scale::Full || !TWICE.contains(&space.name))
+    };
+    for space in SPACES.iter().filter(told) {
         let stride: u64 = if space.kind == Kind::Global { 128 } else { 64 };
-        found.extend(footprints(space, scale).map(|bytes| Walk::new(space, bytes, stride).benchmark(&text)));
+        found.extend(
+            footprints(space, scale, target)
+                .into_iter()
+                .map(|bytes| Walk::new(space, bytes, stride).benchmark(&text)),
+        );
     }
     // By stride, in order: how long a line and a sector are, and whether anything is fetched ahead.
     let strides: &[u64] = match scale {
@@ -113,19 +128,20 @@ pub(super) fn global(scale: Scale) -> Vec<Benchmark> {
 }
 
 /// Powers of two and what lies between.
-fn footprints(space: &Space, scale: Scale) -> impl Iterator<Item = u64> {
-    let most = match scale {
-        Scale::Small => space.most.min(8 << 20),
-        Scale::Full => space.most,
+fn footprints(space: &Space, scale: Scale, target: Target) -> Vec<u64> {
+    let (most, parts): (u64, &[u64]) = match scale {
+        // Enough that the L2 holds little of it.
+        Scale::Small if space.kind == Kind::Global => {
+            (space.most.min((4 * target.l2_bytes).next_power_of_two()), &[8, 12])
+        }
+        Scale::Small => (space.most, &[8]),
+        Scale::Full => (space.most, &[8, 10, 12, 14]),
     };
-    let parts: &[u64] = match scale {
-        Scale::Small => &[8],
-        Scale::Full => &[8, 10, 12, 14],
-    };
-    let powers = (10..=32).filter(move |power| scale == Scale::Full || power % 2 == 0);
-    powers
+    let least = if scale == Scale::Small { 12 } else { 10 };
+    (least..=32)
         .flat_map(|power| parts.iter().map(move |part| (1u64 << power) / 8 * part))
-        .filter(move |bytes| *bytes <= most)
+        .filter(|bytes| *bytes <= most)
+        .collect()
 }
 
 fn ptx() -> String {
@@ -392,7 +408,7 @@ impl<'a> Walk<'a> {
         format!("{}-{order}-{}-{}{before}{shared}", self.space.name, self.stride, self.bytes)
     }
 
-    pub fn benchmark(&self, text: &Rc<Text>) -> Benchmark {
+    pub fn benchmark(&self, text: &Arc<Text>) -> Benchmark {
         let Self { space, bytes, stride, .. } = *self;
         let count = bytes / stride;
         let (order, factor) = if self.random { ("random", FACTOR) } else { ("ascending", 1) };

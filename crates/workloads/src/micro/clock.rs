@@ -1,6 +1,6 @@
 //! The core clock, as a launch's cycles over its time.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Scale;
 use super::benchmark::{Argument, Benchmark, Reading, Text};
@@ -27,7 +27,7 @@ again:
 ";
 
 pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "clock".into(), ptx: header("7.0", "sm_70") + SPIN });
+    let text = Arc::new(Text { name: "clock".into(), ptx: header("7.0", "sm_70") + SPIN });
     let mut series = Series::new("clock", "spin", &text);
     let lengths = match scale {
         Scale::Small => [5_000, 10_000],

@@ -1,6 +1,6 @@
 //! Straight code by its size: what fetching instructions costs once no cache near the core holds them.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Scale;
 use super::benchmark::{Benchmark, Buffer, Reading, Text};
@@ -40,7 +40,7 @@ fn of_size(kib: usize) -> Benchmark {
         sink: "%sum",
         ..Timed::default()
     };
-    let text = Rc::new(Text { name: format!("code-{kib}"), ptx: header("7.0", "sm_70") + &kernel.text() });
+    let text = Arc::new(Text { name: format!("code-{kib}"), ptx: header("7.0", "sm_70") + &kernel.text() });
     let mut series = Series::new("code", format!("straight-{kib}-kib"), &text);
     series.buffer(Buffer::zeros(DATA, 4096));
     for warps in [1, 4, 16] {

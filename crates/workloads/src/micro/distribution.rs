@@ -2,7 +2,7 @@
 //!
 //! Each includes the clock's own cost, which the loads that hit the L1D show.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Scale;
 use super::benchmark::{Argument, Benchmark, Buffer, CLOCKS, Reading, Text};
@@ -28,7 +28,7 @@ const CASES: [(&str, &str, u64, &str, bool); 7] = [
 ];
 
 pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "distribution".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "distribution".into(), ptx: ptx() });
     let (loads, sweep, quantiles): (u32, u64, &[u32]) = match scale {
         Scale::Small => (64, 8 << 20, &[0, 50, 100]),
         Scale::Full => (2048, 512 << 20, &QUANTILES),

@@ -1,6 +1,6 @@
 //! What warps issue together: by how many there are, and what two kinds of instructions take of each other.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Scale;
 use super::benchmark::{Benchmark, Buffer, Reading, Text};
@@ -35,7 +35,7 @@ const MIXES: &[(&str, &[&str])] = &[
 ];
 
 pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "issue".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "issue".into(), ptx: ptx() });
     let warps: &[u32] = match scale {
         Scale::Small => &[1, 8],
         Scale::Full => &[1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32],

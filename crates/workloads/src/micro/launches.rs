@@ -1,6 +1,6 @@
 //! Launches: how long one takes after another, and how fast CTAs come and go.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::benchmark::{Argument, Benchmark, Reading, Text};
 use super::kernel::header;
@@ -11,7 +11,7 @@ use super::{Scale, Target};
 const PARAMETERS: [u32; 6] = [1, 8, 32, 64, 128, 500];
 
 pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "launches".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "launches".into(), ptx: ptx() });
     let mut found = vec![];
     let (few, many) = match scale {
         Scale::Small => (2, 6),

@@ -1,7 +1,7 @@
 //! Rate and latency of global loads of one SM: by the stride of lanes, the width, the warps, and the level that they hit.
 
 use std::fmt::Write as _;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Scale;
 use super::benchmark::{Argument, Benchmark, Buffer, CLOCKS, Reading, Text};
@@ -17,7 +17,7 @@ const WIDTHS: [u32; 3] = [32, 64, 128];
 const LEVELS: [(&str, &str); 2] = [("l1", "ld.global"), ("l2", "ld.global.cg")];
 
 pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "loads".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "loads".into(), ptx: ptx() });
     let mut found = vec![];
     let strides: &[u32] = match scale {
         Scale::Small => &[0, 4, 8, 32, 128],

@@ -1,6 +1,6 @@
 //! Products of matrices and loads of them: latency of dependent ones, rate of independent ones.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Scale;
 use super::benchmark::{Benchmark, Buffer, Reading, Text};
@@ -58,7 +58,7 @@ const PRODUCTS: &[Product] = &[
 const LOADS: [u32; 3] = [1, 2, 4];
 
 pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "matrices".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "matrices".into(), ptx: ptx() });
     let warps: &[u32] = match scale {
         Scale::Small => &[4],
         Scale::Full => &[4, 8, 16],

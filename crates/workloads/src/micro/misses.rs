@@ -2,7 +2,7 @@
 //!
 //! Where the time of such a batch begins to grow with the loads, what keeps misses is full.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Scale;
 use super::benchmark::{Argument, Benchmark, Buffer, CLOCKS, Reading, Text};
@@ -15,7 +15,7 @@ const ROUNDS: [u32; 2] = [8, 24];
 const LOADS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "misses".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "misses".into(), ptx: ptx() });
     let warps: &[u32] = match scale {
         Scale::Small => &[1, 8],
         Scale::Full => &[1, 2, 4, 8, 16, 32],

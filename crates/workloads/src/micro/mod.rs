@@ -1,4 +1,8 @@
-//! Microbenchmarks.
+//! Microbenchmarks: programs in generated PTX that tell one figure of a GPU each, a latency or a rate.
+//!
+//! Kernels read their SM's clock around what is measured and write the readings; launches whose times count are timed from
+//! outside. Most figures come from two runs that differ in length only, so that what both cost alike drops out. The same
+//! programs run on a modelled machine and, as launch files with a table of how each figure is read, on a GPU.
 
 mod arithmetic;
 mod atomics;
@@ -18,13 +22,14 @@ mod matrices;
 mod memory;
 mod misses;
 mod partitions;
+mod program;
 mod series;
 mod shared;
 mod slices;
 mod streams;
 mod synchronisation;
 
-pub use benchmark::{Argument, Benchmark, Buffer, Figure, Launch, Reading, Span, Text};
+pub use benchmark::{Argument, Benchmark, Buffer, CLOCKS, Figure, Launch, Reading, Span, Text};
 pub use export::{FIGURES, export, launch_file};
 
 /// How much is measured.
@@ -43,6 +48,8 @@ pub struct Target {
     pub sms: u32,
     /// Compute capability, as 90.
     pub capability: u32,
+    /// Bytes of the L2, by which a small set chooses its footprints.
+    pub l2_bytes: u64,
 }
 
 /// Every benchmark, the most telling families first.
@@ -50,7 +57,7 @@ pub struct Target {
 pub fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
     [
         clock::all(scale),
-        chase::global(scale),
+        chase::global(scale, target),
         arithmetic::all(scale),
         bandwidth::all(scale, target),
         loads::all(scale),
@@ -62,7 +69,7 @@ pub fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
         launches::all(scale, target),
         hopper::all(scale, target),
         partitions::all(scale, target),
-        chase::constant(scale),
+        chase::constant(scale, target),
         issue::all(scale),
         streams::all(scale, target),
         code::all(scale),

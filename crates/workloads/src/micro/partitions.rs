@@ -1,6 +1,6 @@
 //! How far each SM is from lines of the L2: a load's latency from every SM to a few lines.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::benchmark::{Argument, Benchmark, Buffer, Reading, Text};
 use super::kernel::header;
@@ -50,7 +50,7 @@ end:
 
 pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
     let loads = "ld.global.cg.u64 %at, [%at];\n    ".repeat(8);
-    let text = Rc::new(Text {
+    let text = Arc::new(Text {
         name: "partitions".into(),
         ptx: header("7.0", "sm_70") + &FROM_SM.replace("LOADS", loads.trim()),
     });

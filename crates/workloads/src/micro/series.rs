@@ -1,6 +1,6 @@
 //! Putting a benchmark together, launch by launch.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::benchmark::{Argument, Benchmark, Buffer, CLOCKS, Figure, Launch, Reading, Span, Text};
 
@@ -39,8 +39,8 @@ pub(super) const fn quantity(quantity: &'static str, unit: &'static str, reading
 }
 
 impl Series {
-    pub fn new(family: &'static str, name: impl Into<String>, text: &Rc<Text>) -> Self {
-        let (name, text) = (name.into(), Rc::clone(text));
+    pub fn new(family: &'static str, name: impl Into<String>, text: &Arc<Text>) -> Self {
+        let (name, text) = (name.into(), Arc::clone(text));
         Self(Benchmark { family, name, text, buffers: vec![], launches: vec![], figures: vec![], pairs: 1 })
     }
 

@@ -1,6 +1,6 @@
 //! Shared memory: latency and rate by the stride of lanes, and bandwidth by warps and width.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Scale;
 use super::benchmark::{Benchmark, Buffer, Reading, Text};
@@ -15,7 +15,7 @@ const CHAINS: usize = 8;
 const ROUNDS: [u32; 2] = [8, 24];
 
 pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "shared".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "shared".into(), ptx: ptx() });
     let mut found = vec![];
     let strides: Vec<u32> = match scale {
         Scale::Small => vec![0, 1, 2, 3, 4, 8, 16, 32],

@@ -3,7 +3,7 @@
 //! All SMs add to two words at once. Where one unit serves both, they take as long as twice the adds to one. Loads from
 //! lines a stride apart tell which strides fall on few slices.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::benchmark::{Argument, Benchmark, Buffer, CLOCKS, Reading, Text};
 use super::kernel::{Timed, header, repeated};
@@ -24,7 +24,7 @@ pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
     if scale == Scale::Small {
         return vec![];
     }
-    let text = Rc::new(Text { name: "slices".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "slices".into(), ptx: ptx() });
     let powers = (5..=32).map(|power| 1u64 << power);
     let lines = (1..=256).map(|line| line * 128).filter(|apart: &u64| !apart.is_power_of_two());
     let pages = (1..=64).map(|page| page * (2 << 20)).filter(|apart: &u64| !apart.is_power_of_two());

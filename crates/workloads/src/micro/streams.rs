@@ -2,7 +2,7 @@
 //!
 //! Each warp has eight accesses on their way, and no two read the same bytes before all of the footprint is through.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::benchmark::{Argument, Benchmark, Buffer, CLOCKS, Reading, Text};
 use super::kernel::{Timed, header};
@@ -15,7 +15,7 @@ const WIDTHS: [u32; 3] = [32, 64, 128];
 const ROUNDS: [u32; 2] = [8, 40];
 
 pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "streams".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "streams".into(), ptx: ptx() });
     let (levels, warps): (&[(&str, u32)], &[u32]) = match scale {
         Scale::Small => (&[("l2", 512 << 10)], &[4, 16]),
         Scale::Full => (&[("l2", 16 << 20), ("large", 1 << 30)], &[1, 2, 4, 8, 16, 32]),

@@ -1,6 +1,6 @@
 //! Barriers, fences and asynchronous copies: what each costs when nothing hides it.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Scale;
 use super::benchmark::{Argument, Benchmark, Buffer, CLOCKS, Reading, Text};
@@ -35,11 +35,11 @@ const COPIES: &[(&str, &str)] = &[
 ];
 
 pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
-    let text = Rc::new(Text {
+    let text = Arc::new(Text {
         name: "synchronisation".into(),
         ptx: ptx("7.0", "sm_70", &[BARRIERS, FENCES].concat()),
     });
-    let ampere = Rc::new(Text { name: "synchronisation-sm80".into(), ptx: ptx("7.0", "sm_80", COPIES) });
+    let ampere = Arc::new(Text { name: "synchronisation-sm80".into(), ptx: ptx("7.0", "sm_80", COPIES) });
     let many: &[u32] = match scale {
         Scale::Small => &[1, 8],
         Scale::Full => &[1, 2, 4, 8, 16, 24, 32],

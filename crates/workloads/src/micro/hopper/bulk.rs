@@ -1,6 +1,6 @@
 //! Bulk copies: how long one takes by its size, and how many bytes a cycle go through with several on the way.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::benchmark::{Argument, Benchmark, Buffer, CLOCKS, Reading, Text};
 use super::super::kernel::{Timed, header, repeated};
@@ -13,7 +13,7 @@ const STEPS: usize = 4;
 const ROUNDS: [u32; 2] = [4, 20];
 
 pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "bulk".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "bulk".into(), ptx: ptx() });
     let sizes: &[u32] = match scale {
         Scale::Small => &[16, 1024],
         Scale::Full => &[16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768],

@@ -1,6 +1,6 @@
 //! Shared memory of another CTA of the cluster, and the cluster's barrier.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::Scale;
 use super::super::benchmark::{Benchmark, Buffer, Reading, Text};
@@ -14,7 +14,7 @@ const ROUNDS: [u32; 2] = [8, 24];
 const SIZES: [u32; 4] = [1, 2, 4, 8];
 
 pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
-    let text = Rc::new(Text { name: "clusters".into(), ptx: ptx() });
+    let text = Arc::new(Text { name: "clusters".into(), ptx: ptx() });
     let mut found = vec![];
     for size in SIZES {
         let mut series = Series::new("clusters", format!("size-{size}"), &text);

@@ -1,6 +1,6 @@
 //! Products of warpgroups: latency of one, rate of many.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::Scale;
 use super::super::benchmark::{Benchmark, Buffer, Reading, Text};
@@ -32,7 +32,7 @@ pub(super) fn all(scale: Scale) -> Vec<Benchmark> {
                 ptx += &kernel(kind, depth, tail, columns, batch);
             }
         }
-        let text = Rc::new(Text { name: format!("wgmma-{name}"), ptx });
+        let text = Arc::new(Text { name: format!("wgmma-{name}"), ptx });
         let columns: &[u32] = match scale {
             Scale::Small => &[64],
             Scale::Full => &COLUMNS,
