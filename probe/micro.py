@@ -31,6 +31,8 @@ from values import Zeros, generate
 FIGURES = "figures.csv"
 #: The buffer that kernels write their clock readings to.
 CLOCKS = "clocks"
+#: Bytes of a launch file's buffers. These are zeros, which cost the host nothing, so they may be larger than elsewhere.
+MOST_BYTES = 128 << 30
 #: How readings begin that are a quantile of single pairs; the percentage follows.
 QUANTILE = "cycles-quantile-"
 #: After so many failures in a row the rest of a family is left out: each costs a new process.
@@ -111,6 +113,10 @@ def read_figures(folder):
         return files
 
 
+class NoRoom(Exception):
+    """A buffer does not fit into the GPU's memory."""
+
+
 class Runner:
     """Runs launch files on a device. Modules stay loaded, since many files share one."""
 
@@ -138,7 +144,7 @@ class Runner:
 
     def measure(self, path, figures, repeats):
         """A row for each figure."""
-        file = launch_file.read(path)
+        file = read_large(path)
         timed = set().union(*(figure.timed for figure in figures))
         if timed and self.stopwatch is None:
             self.stopwatch = Stopwatch(self.backend, file.ptx)
@@ -156,7 +162,13 @@ class Runner:
         if buffer.variable:
             address, _ = self.backend.variable(self.module(file)[1], buffer.name)
         else:
-            address = self.backend.alloc(buffer.bytes)
+            try:
+                address = self.backend.alloc(buffer.bytes)
+            except device.BackendError as error:
+                # This call alone leaves the device as it was.
+                for address in allocated:
+                    self.backend.free(address)
+                raise NoRoom(f"no room for {buffer.bytes} bytes: {error}") from None
             allocated.append(address)
         if isinstance(buffer.contents, Zeros):
             self.backend.fill(address, 0, buffer.bytes)
@@ -202,6 +214,16 @@ class Runner:
         return self.backend.elapsed_us(watch.start, watch.end)
 
 
+def read_large(path):
+    """A launch file whose buffers may be larger than launch files allow elsewhere."""
+    limits = launch_file.BUFFER_BYTES, launch_file.TOTAL_BYTES
+    launch_file.BUFFER_BYTES = launch_file.TOTAL_BYTES = MOST_BYTES
+    try:
+        return launch_file.read(path)
+    finally:
+        launch_file.BUFFER_BYTES, launch_file.TOTAL_BYTES = limits
+
+
 def row(figure, values):
     common = {key: figure.row[key] for key in ("family", "case", "parameters", "quantity", "unit")}
     values = [value for value in values if value is not None]
@@ -237,6 +259,9 @@ def child(options):
             rows = runner.measure(os.path.join(options.folder, name), files[name], options.repeats)
         except (Refused, OSError, MemoryError) as error:
             say({"failed": f"{type(error).__name__}: {error}"})
+            continue
+        except NoRoom as error:
+            say({"skipped": str(error)})
             continue
         except device.BackendError as error:
             say({"failed": str(error)})
@@ -313,6 +338,9 @@ class Parent:
                 self.put(message["rows"])
                 self.failing = (None, 0)
                 open_file = None
+            elif "skipped" in message:
+                self.skip(files, open_file, message["skipped"])
+                open_file = None
             elif "failed" in message:
                 self.fail(files, open_file, message["failed"])
                 open_file = None
@@ -331,6 +359,10 @@ class Parent:
         self.failures += 1
         family = files[name][0].row["family"]
         self.failing = (family, self.failing[1] + 1 if self.failing[0] == family else 1)
+        self.skip(files, name, reason)
+
+    def skip(self, files, name, reason):
+        """Says why there are no figures."""
         print(f"{name}: {reason}", file=sys.stderr)
         keys = ("family", "case", "parameters", "quantity", "unit")
         self.put([{key: figure.row[key] for key in keys} | {"error": reason} for figure in files[name]])

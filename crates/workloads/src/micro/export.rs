@@ -59,7 +59,9 @@ pub fn launch_file(benchmark: &Benchmark) -> String {
     put(format_args!("unordered = true\n"));
     for buffer in &benchmark.buffers {
         let Buffer { name, bytes, variable } = buffer;
-        put(format_args!("\n[[buffer]]\nname = \"{name}\"\ntype = \"u8\"\ncount = {bytes}\n"));
+        // Those of more than 4 GiB only `probe/micro.py` takes.
+        let (ty, count) = if *bytes > u64::from(u32::MAX) { ("u64", bytes.div_ceil(8)) } else { ("u8", *bytes) };
+        put(format_args!("\n[[buffer]]\nname = \"{name}\"\ntype = \"{ty}\"\ncount = {count}\n"));
         if *variable {
             put(format_args!("variable = true\n"));
         }

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::benchmark::{Argument, Benchmark, Reading, Text};
+use super::benchmark::{Benchmark, Reading, Text};
 use super::kernel::header;
 use super::series::{Series, Shape, quantity};
 use super::{Scale, Target};
 
-/// How many parameters kernels have.
-const PARAMETERS: [u32; 6] = [1, 8, 32, 64, 128, 500];
-
 pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
-    let text = Arc::new(Text { name: "launches".into(), ptx: ptx() });
+    let text = Arc::new(Text {
+        name: "launches".into(),
+        ptx: header("7.0", "sm_70") + "\n.visible .entry empty()\n{\n    ret;\n}\n",
+    });
     let mut found = vec![];
     let (few, many) = match scale {
         Scale::Small => (2, 6),
@@ -29,27 +29,16 @@ pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
         series.figure(format!("back-to-back-{name}"), &parameters, quantity, work, Some(short), long);
         found.push(series.done());
     }
-    let empty = |found: &mut Vec<Benchmark>, parameters: u32, ctas: u32| {
-        let case = format!("back-to-back-{parameters}-parameters-{ctas}-ctas");
+    for per_sm in [1, 2, 4, 8, 16, 32, 64, 128].into_iter().filter(|_| scale == Scale::Full) {
+        let ctas = target.sms * per_sm;
+        let case = format!("back-to-back-{ctas}-ctas");
         let mut series = Series::new("launches", &case, &text);
-        let kernel = if parameters == 0 { "empty".to_owned() } else { format!("empty_{parameters}") };
-        let arguments = vec![Argument::U64(1); parameters as usize];
-        let [_, short, long] = [few, few, many]
-            .map(|repeat| series.launch(&kernel, Shape::new(ctas, 128), repeat, arguments.clone()));
-        let bytes = parameters * 8;
-        let parameters: [(_, &dyn std::fmt::Display); 3] =
-            [("ctas", &ctas), ("threads", &128), ("parameter_bytes", &bytes)];
+        let [_, short, long] =
+            [few, few, many].map(|repeat| series.launch("empty", Shape::new(ctas, 128), repeat, vec![]));
+        let parameters: [(_, &dyn std::fmt::Display); 2] = [("ctas", &ctas), ("threads", &128)];
         let quantity = quantity("interval of launches", "us", Reading::TimePerWork);
         series.figure(&case, &parameters, quantity, f64::from(many - few) * 1e3, Some(short), long);
         found.push(series.done());
-    };
-    if scale == Scale::Full {
-        for parameters in PARAMETERS {
-            empty(&mut found, parameters, 1);
-        }
-        for per_sm in [1, 2, 4, 8, 16, 32, 64, 128] {
-            empty(&mut found, 0, target.sms * per_sm);
-        }
     }
     let threads: &[u32] = match scale {
         Scale::Small => &[64, 256],
@@ -70,14 +59,4 @@ pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
         found.push(series.done());
     }
     found
-}
-
-/// Kernels without anything to do, by their parameters of 8 bytes.
-fn ptx() -> String {
-    let kernel = |name: String, parameters: u32| {
-        let list: Vec<String> = (0..parameters).map(|i| format!(".param .u64 p{i}")).collect();
-        format!("\n.visible .entry {name}({})\n{{\n    ret;\n}}\n", list.join(", "))
-    };
-    let with_parameters = PARAMETERS.map(|parameters| kernel(format!("empty_{parameters}"), parameters));
-    header("7.0", "sm_70") + &kernel("empty".into(), 0) + &with_parameters.concat()
 }

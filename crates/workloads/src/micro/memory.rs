@@ -12,6 +12,8 @@ const GIB: u64 = 1 << 30;
 /// Bytes of dynamic shared memory that a CTA of compute capability 9.0 may have, and some below.
 const BESIDE: [u64; 8] = [8, 32, 64, 100, 132, 164, 196, 227];
 
+/// Bytes of the largest walk, on GPUs that have so much.
+const MOST_BYTES: u64 = 60 * GIB;
 /// KiB around an L1D of 256 KiB. As everywhere, no prime factor is larger than 7.
 const AROUND: [u64; 14] = [196, 200, 210, 216, 225, 240, 243, 245, 250, 252, 270, 280, 288, 294];
 /// KiB up to that.
@@ -55,8 +57,7 @@ fn pages() -> impl Iterator<Item = Walk<'static>> {
     ];
     [64 * KIB, 512 * KIB, 2 * MIB, 32 * MIB].into_iter().flat_map(move |page| {
         let most = match page {
-            // Memory enough for each.
-            p if p >= 2 * MIB => 60 * GIB / p,
+            p if p >= 2 * MIB => MOST_BYTES / (p + LINE),
             _ => 2000,
         };
         counts

@@ -1,7 +1,7 @@
 //! Which addresses share a slice of the L2, as far as rates tell.
 //!
-//! All SMs add to two words at once. Where one unit serves both, they take as long as twice the adds to one. Loads from
-//! lines a stride apart tell which strides fall on few slices.
+//! All SMs add to two words at once: where these are so near that one unit serves both, they take as long as twice the adds to
+//! one. Loads from lines a stride apart tell which strides fall on few slices.
 
 use std::sync::Arc;
 
@@ -11,47 +11,23 @@ use super::series::{Series, Shape, quantity};
 use super::{Scale, Target};
 
 const DATA: &str = "data";
+/// The largest distance between two words is two to this power.
+const MOST_POWER: u32 = 33;
 const ADDS: u32 = 4;
 const ADD_ROUNDS: [u32; 2] = [8, 24];
 const LOADS: u32 = 8;
 const LOAD_ROUNDS: [u32; 2] = [8, 40];
 /// Lines of a stride's walk.
 const LINES: u32 = 8192;
-/// Words between two addresses are given in these.
-const SECTOR: u64 = 32;
 
 pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
     if scale == Scale::Small {
         return vec![];
     }
     let text = Arc::new(Text { name: "slices".into(), ptx: ptx() });
-    let powers = (5..=32).map(|power| 1u64 << power);
-    let lines = (1..=256).map(|line| line * 128).filter(|apart: &u64| !apart.is_power_of_two());
-    let pages = (1..=64).map(|page| page * (2 << 20)).filter(|apart: &u64| !apart.is_power_of_two());
-    let mut found = vec![];
-    for (name, distances) in [
-        ("powers", [0].into_iter().chain(powers).collect::<Vec<u64>>()),
-        ("lines", lines.collect()),
-        ("pages", pages.collect()),
-    ] {
-        let mut series = Series::new("slices", format!("pairs-{name}"), &text);
-        series.buffer(Buffer::zeros(DATA, distances.iter().max().expect("there are some") + 4096));
-        for apart in distances {
-            let shape = Shape::new(32, 256);
-            let sectors = u32::try_from(apart / SECTOR).expect("at most 2^37 bytes");
-            let [short, long] =
-                ADD_ROUNDS.map(|rounds| series.timed("pair", shape, (DATA, 0), rounds, (sectors, 0)));
-            // A launch runs its rounds twice.
-            let work = f64::from(2 * (ADD_ROUNDS[1] - ADD_ROUNDS[0]) * ADDS * shape.grid * shape.block);
-            let quantity =
-                quantity("rate of adds to two words", "G thread operations/s", Reading::WorkPerTime);
-            let parameters: [(_, &dyn std::fmt::Display); 1] = [("bytes_apart", &apart)];
-            series.figure(format!("pair-{apart}"), &parameters, quantity, work, Some(short), long);
-        }
-        found.push(series.done());
-    }
+    let mut found = vec![pairs(&text)];
     for power in 5..=20 {
-        for stride in [1u32 << power, 3 << power, (1 << power) + 128] {
+        for stride in [1u32 << power, (1 << power) + 96] {
             let mut series = Series::new("slices", format!("stride-{stride}"), &text);
             let bytes = u64::from(stride) * u64::from(LINES);
             series.buffer(Buffer::zeros(DATA, bytes));
@@ -71,14 +47,33 @@ pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
     found
 }
 
+/// By the bytes between the two words.
+fn pairs(text: &Arc<Text>) -> Benchmark {
+    let mut series = Series::new("slices", "pairs", text);
+    let distances = [0].into_iter().chain((2..=MOST_POWER).map(|power| 1u64 << power));
+    series.buffer(Buffer::zeros(DATA, (1 << MOST_POWER) + 4096));
+    for apart in distances {
+        let shape = Shape::new(32, 256);
+        let words = u32::try_from(apart / 4).expect("at most 2^34 bytes");
+        let [short, long] =
+            ADD_ROUNDS.map(|rounds| series.timed("pair", shape, (DATA, 0), rounds, (words, 0)));
+        // A launch runs its rounds twice.
+        let work = f64::from(2 * (ADD_ROUNDS[1] - ADD_ROUNDS[0]) * ADDS * shape.grid * shape.block);
+        let quantity = quantity("rate of adds to two words", "G thread operations/s", Reading::WorkPerTime);
+        let parameters: [(_, &dyn std::fmt::Display); 1] = [("bytes_apart", &apart)];
+        series.figure(format!("pair-{apart}"), &parameters, quantity, work, Some(short), long);
+    }
+    series.done()
+}
+
 fn ptx() -> String {
-    // Even lanes have one word, odd lanes the other, `p` sectors on.
+    // Even lanes have one word, odd lanes the other, `p` words on.
     let pair = Timed {
         name: "pair".into(),
         declarations: "    .reg .b32 %odd;\n    .reg .b64 %to;\n".into(),
         setup: "    and.b32 %odd, %lane, 1;
     mul.lo.u32 %odd, %odd, %p;
-    mul.wide.u32 %to, %odd, 32;
+    mul.wide.u32 %to, %odd, 4;
     add.u64 %to, %to, %at;
     mov.u32 %odd, %loaded;
 "
