@@ -9,6 +9,7 @@ L2 become quantiles over the SMs of each line. What all rows have in common is p
 
 import argparse
 import csv
+import re
 import statistics
 import sys
 
@@ -18,13 +19,13 @@ COMMON = ["gpu", "compute_capability", "sms", "core_clock_mhz", "memory_clock_mh
 QUANTILES = [0, 10, 25, 50, 75, 90, 100]
 
 
-def read(paths):
+def read(paths, without):
     """The figures by family and case, and what the rows have in common."""
     rows, common, dates = {}, {name: set() for name in COMMON}, []
     for path in paths:
         with open(path, newline="") as file:
             for row in csv.DictReader(file):
-                if row["error"] or not row["median"]:
+                if row["error"] or not row["median"] or (without and re.fullmatch(without, row["case"])):
                     continue
                 rows[row["family"], row["case"]] = {name: row[name] for name in COLUMNS}
                 for name in COMMON:
@@ -67,8 +68,9 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", metavar="FILE.csv")
     parser.add_argument("--out", required=True, metavar="FILE.csv")
+    parser.add_argument("--without", metavar="PATTERN", help="leave out cases that this regular expression matches whole")
     options = parser.parse_args(argv)
-    rows, common, dates = read(options.files)
+    rows, common, dates = read(options.files, options.without)
     if not rows:
         print(f"{options.files[0]}: found no figure, expected at least one", file=sys.stderr)
         return 2

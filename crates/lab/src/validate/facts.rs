@@ -29,6 +29,11 @@ const CARDS: &[Card] = &[
         about: "NVIDIA H200, measured with these microbenchmarks",
         measured: Some(include_str!("../../data/hardware/h200.csv")),
     },
+    Card {
+        name: "h100",
+        about: "NVIDIA H100 SXM (80 GB HBM3), measured with these microbenchmarks",
+        measured: Some(include_str!("../../data/hardware/h100.csv")),
+    },
     Card { name: "v100", about: "NVIDIA Tesla V100 and TITAN V, published", measured: None },
     Card { name: "rtx3080", about: "NVIDIA GeForce RTX 3080 (GA102), published", measured: None },
     Card { name: "gtx480", about: "NVIDIA GeForce GTX 480 (GF100), published", measured: None },

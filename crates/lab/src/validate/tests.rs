@@ -73,7 +73,7 @@ fn every_cards_data_can_be_read() {
             assert!(fact.low > 0.0 && fact.low <= fact.high && !fact.source.is_empty(), "{fact:?}");
         }
     }
-    assert!(Hardware::named("gtx481").unwrap_err().contains("found `gtx481`, expected one of h200, v100"));
+    assert!(Hardware::named("gtx481").unwrap_err().contains("found `gtx481`, expected one of h200, h100, v100"));
     assert_eq!(own_card("volta-fuse").unwrap().name, "v100");
     assert!(own_card("stash-apu").is_none());
 }
