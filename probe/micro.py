@@ -97,7 +97,7 @@ class Figure:
             "work-per-time": lambda: (self.work, nanoseconds()),
             "cycles-per-time": lambda: (cycles(), nanoseconds() / 1e3),
         }[self.row["reading"]]()
-        return above / below if below > 0 else None
+        return above / below if above > 0 and below > 0 else None
 
     @staticmethod
     def more(spans):
