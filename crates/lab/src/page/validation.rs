@@ -292,4 +292,41 @@ mod tests {
             drawn.split("<circle").skip(1).map(|part| middle(&format!("x{part}"))).collect();
         assert!(circles[0] < circles[1]);
     }
+
+    #[test]
+    fn a_row_says_how_far_off_a_figure_is_and_why_one_is_missing() {
+        use strata_workloads::micro::{Figure, Reading, Span};
+
+        use crate::validate::{Fact, Measured};
+
+        let long = Span { launch: 0, pair: 0, pairs: 1 };
+        let figure = |case: &str| Figure {
+            case: case.into(),
+            parameters: vec![],
+            quantity: "latency",
+            unit: "cycles",
+            reading: Reading::CyclesPerWork,
+            work: 1.0,
+            short: None,
+            long,
+        };
+        let fact = Fact {
+            family: "f".into(),
+            case: "c".into(),
+            parameters: std::collections::BTreeMap::default(),
+            quantity: "latency".into(),
+            unit: "cycles".into(),
+            low: 8.0,
+            high: 10.0,
+            source: "someone".into(),
+        };
+        let beside = vec![Some(Beside { fact, error: Some(-0.5) }), None];
+        let measured = |case: &str, value| Measured { family: "f", figure: figure(case), value };
+        let there = row(&Line { measured: measured("c", Ok(4.0)), beside }).into_string();
+        assert!(there.contains("8.000 to 10.00") && there.contains("-50.0 %"), "{there}");
+        assert!(there.ends_with("<td>someone</td><td></td><td></td><td></td></tr>"), "{there}");
+        let reason = Err("no such instruction".to_owned());
+        let missing = row(&Line { measured: measured("d", reason), beside: vec![] }).into_string();
+        assert!(missing.contains("title=\"no such instruction\">not measured</td>"), "{missing}");
+    }
 }

@@ -60,7 +60,8 @@ pub fn launch_file(benchmark: &Benchmark) -> String {
     for buffer in &benchmark.buffers {
         let Buffer { name, bytes, variable } = buffer;
         // Those of more than 4 GiB only `probe/micro.py` takes.
-        let (ty, count) = if *bytes > u64::from(u32::MAX) { ("u64", bytes.div_ceil(8)) } else { ("u8", *bytes) };
+        let (ty, count) =
+            if *bytes > u64::from(u32::MAX) { ("u64", bytes.div_ceil(8)) } else { ("u8", *bytes) };
         put(format_args!("\n[[buffer]]\nname = \"{name}\"\ntype = \"{ty}\"\ncount = {count}\n"));
         if *variable {
             put(format_args!("variable = true\n"));
