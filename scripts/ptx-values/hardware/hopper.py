@@ -8,8 +8,9 @@ import matrices
 from case import Case, HEAD, draw, kernel, words
 from vectors import expansions, forms, value
 
-# Waits on the barrier `b` for the phase of a parity.
-WAIT = "W{n}: mbarrier.try_wait.parity.shared::cta.b64 %p9, [b], {parity}; @!%p9 bra W{n};\n"
+# Waits on the barrier `b` for the phase of a parity, but not for ever.
+WAIT = ("mov.u32 %r59, 0; W{n}: mbarrier.try_wait.parity.shared::cta.b64 %p9, [b], {parity}; add.u32 %r59, %r59, 1; setp.lt.and.u32 %p11, %r59, 1000, !%p9;"
+        " @%p11 bra W{n};\n")
 # A barrier of one arrival, 32 KiB of shared memory filled with the input, thread 0 in %p0.
 START = (".shared .align 1024 .b8 s[32768]; .shared .align 8 .b8 b[8]; setp.eq.u32 %p0, %t, 0; mov.u32 %r60, s; mov.u32 %r61, %ntid.x; mul.lo.u32 %r61, %r61, 4;\n"
          "@%p0 mbarrier.init.shared::cta.b64 [b], 1; fence.mbarrier_init.release.cluster; bar.sync 0;\n")
@@ -191,7 +192,7 @@ def senders():
         "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%r13], {%r15, %r16, %r15, %r16}, [%r10]; st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [%r13+128], {%r16, %r15}, [%r10]; st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r13+136], %r15, [%r10];\n"
         "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64 [%r14+120], %rd1, [%r10];\n"
         + "".join(f"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.{op} [%r14+{64 + 4 * n}], {x}, [%r10];\n" for n, (op, x) in enumerate(ops))
-        + "A: mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r10];\nW: @!%p1 bra N;\nT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [b], 0, 100000; @!%p2 bra T;\n"
+        + "A: mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r10];\nW: @!%p1 bra N;\nmov.u32 %r59, 0; T: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [b], 0, 100000; add.u32 %r59, %r59, 1; setp.lt.and.u32 %p3, %r59, 1000, !%p2; @%p3 bra T;\n"
         "mov.u32 %r17, s; mad.lo.u32 %r18, %t, 4, %r17; ld.shared.u32 %r19, [%r18]; ld.shared.u32 %r20, [%r18+128]; mul.wide.u32 %rd2, %r1, 256; add.u64 %out, %out, %rd2; mad.wide.u32 %rd3, %t, 4, %out; st.global.u32 [%rd3], %r19; st.global.u32 [%rd3+128], %r20;\n"
         "N: barrier.cluster.arrive; barrier.cluster.wait;")
     return lambda title: Case(title, kernel(body, inputs=0, directives=".reqnctapercluster 3, 1, 1"), 256 * 6, grid=(6, 1, 1))

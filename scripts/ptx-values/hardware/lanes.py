@@ -33,19 +33,23 @@ def instructions():
             yield family, f"{picked} {operands}"
 
 
-def line(code):
+def line(code, open_=False):
+    """An instruction with vectors; of those whose result the ISA leaves open, if that is asked for."""
     destinations, sources = parts(code)
-    random, vectors = draw(code), []
+    random, vectors = draw(code + "open" * open_), []
     picked = code.split(" ")[0] if ";" not in code else ""
     while len(vectors) < VECTORS:
         if picked:
             vector = [value(kind(s, picked), random) for s in sources]
         else:
             vector = [value("64" if "d" in s else "32", random) for s in sources]
-        if picked.startswith(("bfe", "bfi")):
+        if picked.startswith(("div", "rem")) and open_:
+            vector[1] = random.choice([0, vector[1], 2 ** 64 - 1 & (1 << int(re.search(r"\d+", picked)[0])) - 1])
+            vector[0] = random.choice([vector[0], 1 << int(re.search(r"\d+", picked)[0]) - 1])
+        if picked.startswith(("bfe", "bfi")) and not open_:
             # Above the eight bits of a position or a length the ISA leaves them open.
             vector[-2:] = [x & 0xFF for x in vector[-2:]]
-        if defined(code, vector):
+        if defined(code, vector) or open_:
             vectors.append(vector)
     return Line(code, sources, destinations, vectors)
 
@@ -62,3 +66,5 @@ def cases(refused, size=32):
     for number, codes in enumerate([*batches, batch]):
         if codes:
             yield f"lanes-{number:03}", lambda name, codes=codes: case(name, [line(code) for code in codes])
+    some = [code for _, code in instructions() if re.match(r"(div|rem)\.[us]|bf[ei]", code)]
+    yield "open", lambda name: case(name, [line(code, True) for code in some])

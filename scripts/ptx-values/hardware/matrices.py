@@ -96,7 +96,7 @@ def products(code, selector=None, how="whole"):
         word = registers(1, "b1")
         text, sources = f"{text}, {word[0]}, {selector}", sources + word
     random, vectors = draw(text + how), []
-    for _ in range(32 * WARPS):
+    for _ in range(32 * (WARPS if how == "whole" else 4)):
         vector = [register(kind, random, how) for names, kind in ((of_a, a), (of_b, b), (of_c, c)) for _ in names]
         vectors.append(vector + ([metadata(a, random)] if sparse else []))
     return Line(text, sources, to, vectors)

@@ -128,7 +128,7 @@ def run(arguments):
                 del workers[part]
                 at, done = last(folder / f"{part}")
                 if not done:
-                    start(part, part if at is None else at + arguments.of)
+                    start(part, part if at is None else at + arguments.jobs)
     for process, _, _ in workers.values():
         process.kill()
     total = failed = 0
@@ -177,7 +177,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only")
     parser.add_argument("--seconds", type=float, default=100)
-    parser.add_argument("--patience", type=float, default=12)
+    parser.add_argument("--patience", type=float, default=25)
     parser.add_argument("--part", type=int, default=0)
     parser.add_argument("--of", type=int, default=1)
     parser.add_argument("--at", type=int, default=0)

@@ -12,7 +12,7 @@ def sweep(code, width_in, width_out, data, second=None):
     count = len(data) // width_in
     kind = {2: "b16", 4: "b32", 8: "b64"}
     text = (f"{HEAD}.visible .entry k(.param .u64 out, .param .u64 in0{', .param .u64 in1' if second else ''}) {{\n"
-            f".reg .{kind[width_in]} %x, %z; .reg .{kind[width_out]} %y; .reg .b32 %r<8>; .reg .b64 %rd<8>;\n"
+            f".reg .{kind[width_in]} %x, %z; .reg .{kind[width_out]} %y; .reg .b16 %h<2>; .reg .b32 %r<8>; .reg .b64 %rd<8>;\n"
             "ld.param.u64 %rd0, [out]; ld.param.u64 %rd1, [in0]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mad.lo.u32 %r3, %r1, %r2, %r0;\n"
             f"mad.wide.u32 %rd2, %r3, {width_in}, %rd1; ld.global.{kind[width_in]} %x, [%rd2]; mad.wide.u32 %rd3, %r3, {width_out}, %rd0;\n"
             + (f"ld.param.u64 %rd4, [in1]; mad.wide.u32 %rd4, %r3, {width_in}, %rd4; ld.global.{kind[width_in]} %z, [%rd4];\n" if second else "")
@@ -61,6 +61,12 @@ def cases():
         yield f"sweep {code}", sweep(code, 8, 8, doubles("one"))
     for code in ("ex2.approx.f16 %y, %x", "ex2.approx.ftz.bf16 %y, %x", "tanh.approx.f16 %y, %x", "tanh.approx.bf16 %y, %x"):
         yield f"sweep {code}", sweep(code, 2, 2, EVERY_HALF)
+    for code in ("rn.f16", "rz.f16", "rn.relu.f16", "rn.satfinite.f16", "rn.bf16", "rz.bf16", "rz.relu.bf16", "rn.satfinite.bf16"):
+        yield f"sweep cvt.{code}.f32", sweep(f"cvt.{code}.f32 %h0, %x; cvt.u32.u16 %y, %h0", 4, 4, singles("narrow", (90, 150)))
+    for code in ("rna.tf32", "rn.tf32", "rz.tf32", "rn.relu.tf32", "rna.satfinite.tf32"):
+        yield f"sweep cvt.{code}.f32", sweep(f"cvt.{code}.f32 %y, %x", 4, 4, singles("one"))
+    for code in ("rn.satfinite.e4m3x2", "rn.satfinite.e5m2x2", "rn.satfinite.relu.e4m3x2", "rn.satfinite.relu.e5m2x2"):
+        yield f"sweep cvt.{code}.f32", sweep(f"cvt.{code}.f32 %h0, %x, %z; cvt.u32.u16 %y, %h0", 4, 4, singles("narrow", (110, 145)), singles("other", (110, 145)))
     for kind in ("e4m3x2", "e5m2x2"):
         for relu in ("", ".relu"):
             yield f"sweep cvt.rn{relu}.f16x2.{kind}", sweep(f"cvt.rn{relu}.f16x2.{kind} %y, %x", 2, 4, EVERY_HALF)
