@@ -314,6 +314,31 @@ def box(element, sizes, extent, steps, at, swizzle=0, nan=False, op=None):
     return title, make
 
 
+MAPS = ", .param .align 64 .b8 m[128]"
+
+
+def plane(gpu, inputs):
+    return [gpu.tensor_map("u32", inputs[0], (64, 32), (256,), (32, 8), (1, 1), 0, 3)]
+
+
+def shared_box():
+    """A box from CTA 1 of four to three of them."""
+    body = START.replace("s[32768]", "s[1024]") + ("mov.u32 %r7, %cluster_ctarank; setp.eq.u32 %p1, %r7, 1; and.pred %p2, %p0, %p1; setp.ne.u32 %p3, %r7, 2; mov.b64 %rd1, m; cvta.param.u64 %rd1, %rd1; mov.b16 %h0, 11; mov.u32 %r20, 16; mov.u32 %r21, 27; mov.u32 %r2, b;\n"
+        "mad.lo.u32 %r3, %t, 4, %r60; st.shared.u32 [%r3], 9; st.shared.u32 [%r3+512], 9; @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 1024; fence.proxy.async; barrier.cluster.arrive; barrier.cluster.wait;\n"
+        "@%p2 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%r60], [%rd1, {%r20, %r21}], [%r2], %h0; @!%p3 bra N;\n" + WAIT.format(n=0, parity=0) + "N: barrier.cluster.arrive; barrier.cluster.wait;\n") + show(1024)
+    return lambda title: Case(title, kernel(body, more=MAPS, directives=".reqnctapercluster 4, 1, 1"), 4096, [noise(title, 8192)], grid=(4, 1, 1), block=(128, 1, 1), more=plane)
+
+
+def mapped_later():
+    """The map is copied to global memory, and read from there behind a fence."""
+    body = START + ("mov.b64 %rd1, m; add.u64 %rd2, %out, 4096; mad.wide.u32 %rd3, %t, 4, %rd2; cvta.param.u64 %rd5, %rd1; mad.wide.u32 %rd6, %t, 4, %rd5; ld.u32 %r1, [%rd6]; st.global.u32 [%rd3], %r1; membar.gl; bar.sync 0;\n"
+        "fence.proxy.tensormap::generic.release.gpu; fence.proxy.tensormap::generic.acquire.gpu [%rd2], 128; mov.u32 %r20, -4; mov.u32 %r21, 3; mov.u32 %r2, b; @!%p0 bra L;\n"
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 1024; cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd2, {%r20, %r21}]; cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%r60], [%rd2, {%r20, %r21}], [%r2];\nL: " + WAIT.format(n=0, parity=0)) + show(1024)
+    # The map itself is opaque: it is not shown.
+    body += "mad.wide.u32 %rd7, %t, 4, %rd2; st.global.u32 [%rd7], 0;"
+    return lambda title: Case(title, kernel(body, more=MAPS), 4096 + 128, [noise(title, 8192)], more=plane)
+
+
 def boxes():
     ones = [1] * 5
     for swizzle, inner in ((0, 24), (0, 64), (1, 16), (1, 8), (2, 32), (3, 64), (3, 40)):
@@ -339,10 +364,14 @@ def cases():
     yield "cp.async", small_copies()
     yield "cp.async.mbarrier.arrive", arrivals()
     yield "cp.async.bulk", blocks()
-    for family, words_, _ in forms():
-        if words_.startswith("cp.reduce.async.bulk.") and "tensor" not in words_:
-            for code in expansions(words_):
-                yield code, reduction(code)
+    codes = [code for _, words_, _ in forms() if words_.startswith("cp.reduce.async.bulk.") and "tensor" not in words_ for code in expansions(words_)]
+    # What the ISA has beside them.
+    kinds = [f"{op}.{ty}" for op in ("min", "max") for ty in ("u32", "s32", "u64", "s64", "f16", "bf16")] + [f"{op}.{ty}" for op in ("and", "or", "xor") for ty in ("b32", "b64")]
+    codes += [f"cp.reduce.async.bulk.global.shared::cta.bulk_group.{kind}" for kind in kinds]
+    for code in dict.fromkeys(codes):
+        yield code, reduction(code)
+    yield "a box for several CTAs", shared_box()
+    yield "a tensor map in memory", mapped_later()
     yield "mbarrier states", states()
     yield "clusters: places", places()
     yield "clusters: shared memory", neighbours()

@@ -111,9 +111,9 @@ def sparse():
         if family == "Matrices" and words_.startswith("mma("):
             for code in expansions(words_):
                 m, n, k, (_, a, _, _) = shapes(code)
-                # Threads of four that hold the metadata: one, two in pairs, or all.
-                holders = {"f16": 32, "bf16": 32, "tf32": 16, "s8": 64, "u8": 64, "e4m3": 64, "e5m2": 64, "s4": 128, "u4": 128}[a] // k
-                for selector in {4: range(4), 2: range(4) if k in (16, 8) and a in ("f16", "bf16", "tf32") else range(2), 1: range(1)}[min(holders, 4)]:
+                # Four bits for each group of a row; what is left over of a warp's registers the selector tells apart.
+                group = {32: 2, 16: 4, 8: 4, 4: 8}[BITS[a]]
+                for selector in range(32 // (16 * k // group * 4 // 32)):
                     yield code, selector
 
 
