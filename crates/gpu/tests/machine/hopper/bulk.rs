@@ -1,6 +1,7 @@
 //! Bulk copies, with and without tensors.
 
 use super::everywhere;
+use half::f16;
 use strata_ptx::tensor::{Element, Fill, Swizzle, TensorMap};
 
 /// Waits on the barrier `b` for the phase of parity 0.
@@ -278,6 +279,15 @@ fn boxes_that_are_combined_with_what_is_there() {
     check_box(&Box { element: Element::S32, at: [80, 30, 0, 0, 0], ..whole }, Some(("max", max)));
     let xor = |old: &[u8], new: &[u8]| (word(old) ^ word(new)).to_le_bytes().to_vec();
     check_box(&Box { element: Element::U32, at: [-4, -4, 0, 0, 0], ..whole }, Some(("xor", xor)));
+    let min = |old: &[u8], new: &[u8]| {
+        let half = |bytes: &[u8]| f16::from_le_bytes(bytes.try_into().unwrap());
+        match (half(old), half(new)) {
+            (x, y) if x.is_nan() && y.is_nan() => vec![0xff, 0x7f],
+            (x, y) if y.is_nan() || !x.is_nan() && x.total_cmp(&y).is_le() => old.to_vec(),
+            _ => new.to_vec(),
+        }
+    };
+    check_box(&Box { extent: &[64, 24], swizzle: Swizzle::None, ..PLANE }, Some(("min", min)));
 }
 
 #[test]
