@@ -57,14 +57,46 @@ def arrivals():
 
 
 def blocks():
-    """Blocks to shared memory, within it, and back."""
+    """Blocks to shared memory, and back."""
     body = START + bring(32768) + ("@!%p0 bra L;\nmbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 8208; mov.u32 %r1, 4112;\n"
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r60+16], [%in+48], %r1, [b]; cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r60+8192], [%in+16384], 4096, [b];\n"
-        "L: " + WAIT.format(n=0, parity=0) + "fence.proxy.async; bar.sync 0; @!%p0 bra M;\nmbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 2048; mov.u32 %r2, b;\n"
-        "add.u32 %r3, %r60, 16384; cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r3], [%r60], 2048, [%r2];\n"
-        "M: " + WAIT.format(n=1, parity=1) + "bar.sync 0; @!%p0 bra N; cp.async.bulk.prefetch.L2.global [%in], 4096; cp.async.bulk.global.shared::cta.bulk_group [%out+32768], [%r60+16], 8192; cp.async.bulk.commit_group;\n"
+        "L: " + WAIT.format(n=0, parity=0) + "fence.proxy.async; bar.sync 0; @!%p0 bra N; cp.async.bulk.prefetch.L2.global [%in], 4096; cp.async.bulk.global.shared::cta.bulk_group [%out+32768], [%r60+16], 8192; cp.async.bulk.commit_group;\n"
         "cp.async.bulk.wait_group.read 0; cp.async.bulk.wait_group 0;\nN: ") + show(32768)
     return lambda title: Case(title, kernel(body), 40960, [noise(title, 32768)], block=(128, 1, 1))
+
+
+# Who is given a block by whom: CTAs of a cluster, the target's rank less one's own, and whether `mapa` makes its addresses.
+WITHIN = {"a neighbour": (2, 1, True), "itself by mapa": (2, 0, True), "itself": (2, 0, False), "itself by mapa, alone": (1, 0, True),
+          "itself, alone": (1, 0, False), "itself, without a cluster": (0, 0, False), "itself by mapa, without a cluster": (0, 0, True)}
+
+
+def to_a_neighbour(words_, count, data, who="a neighbour"):
+    """A block from the beginning of shared memory to 2064 bytes behind it, in another CTA or the same."""
+    ctas, step, mapped = WITHIN[who]
+    body = START.replace("s[32768]", "s[4096]") + bring(4096) + ("mov.u32 %r4, %cluster_ctarank; mov.u32 %r5, %cluster_nctarank; @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], " + f"{count};\n"
+        + ("barrier.cluster.arrive; barrier.cluster.wait;" if ctas else "bar.sync 0;") + f" @!%p0 bra N; add.u32 %r4, %r4, {step}; rem.u32 %r4, %r4, %r5; add.u32 %r1, %r60, 2064; mov.u32 %r2, b;\n"
+        + ("mapa.shared::cluster.u32 %r1, %r1, %r4; mapa.shared::cluster.u32 %r2, %r2, %r4;\n" if mapped else "")
+        + f"fence.proxy.async; {words_} [%r1], [%r60], {count}, [%r2];\nN: " + WAIT.format(n=0, parity=0)
+        + ("barrier.cluster.arrive; barrier.cluster.wait;\n" if ctas else "")) + show(4096)
+    directives = f".reqnctapercluster {ctas}, 1, 1" if ctas else ""
+    # Of each CTA something else.
+    body = body.replace("add.u64 %rd29, %in, %rd29;", "add.u64 %rd29, %in, %rd29; mov.u32 %r54, %ctaid.x; mul.wide.u32 %rd28, %r54, 4096; add.u64 %rd29, %rd29, %rd28;", 1)
+    n = max(ctas, 1)
+    return lambda title: Case(title, kernel(body, directives=directives), 4096 * n, [data(title, n)], grid=(n, 1, 1), block=(128, 1, 1))
+
+
+def noise_of_all(title, n):
+    return noise(title, 4096 * n)
+
+
+def numbers(ty, width):
+    kind = ty if ty[-3:] in ("f16", "f32", "f64") or ty[0] == "f" else str(8 * width)
+
+    def make(title, n=1):
+        random = draw(title)
+        return b"".join(value(kind, random).to_bytes(width, "little") for _ in range(4096 * n // width))
+
+    return make
 
 
 def reduction(words_):
@@ -72,23 +104,13 @@ def reduction(words_):
     ty = re.findall(r"\.(bf16|f16|f32|f64|[usb](?:32|64))$", words_)[0]
     width = {"bf16": 2, "f16": 2}.get(ty) or int(ty[1:]) // 8
     count = 1024
-    if ".global.shared" in words_:
-        body = START + bring(4096) + (f"@!%p0 bra N; add.u64 %rd1, %out, 16; {words_} [%rd1], [%r60], {count}; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nN: ")
-        # What is there comes first.
-        body = body.replace("@!%p0 bra N;", f"mad.wide.u32 %rd2, %t, 4, %out; mad.wide.u32 %rd3, %t, 4, %in;" + "".join(
-            f" ld.global.u32 %r1, [%rd3+{2048 + 512 * n}]; st.global.u32 [%rd2+{512 * n}], %r1;" for n in range(4)) + " fence.proxy.async; bar.sync 0; @!%p0 bra N;", 1)
-        out = 2048
-    else:
-        body = START + bring(4096) + (f"@!%p0 bra N; mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], {count}; add.u32 %r1, %r60, 2064; mov.u32 %r2, b; {words_} [%r1], [%r60], {count}, [%r2];\nN: "
-                                      + WAIT.format(n=0, parity=0)) + show(4096)
-        out = 4096
-
-    def make(title):
-        random = draw(title)
-        data = b"".join(value(ty if ty[-3:] in ("f16", "f32", "f64") or ty[0] == "f" else str(8 * width), random).to_bytes(width, "little") for _ in range(4096 // width))
-        return Case(title, kernel(body), out, [data], block=(128, 1, 1))
-
-    return make
+    if ".global.shared" not in words_:
+        return to_a_neighbour(words_, count, numbers(ty, width))
+    body = START + bring(4096) + (f"@!%p0 bra N; add.u64 %rd1, %out, 16; {words_} [%rd1], [%r60], {count}; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nN: ")
+    # What is there comes first.
+    body = body.replace("@!%p0 bra N;", f"mad.wide.u32 %rd2, %t, 4, %out; mad.wide.u32 %rd3, %t, 4, %in;" + "".join(
+        f" ld.global.u32 %r1, [%rd3+{2048 + 512 * n}]; st.global.u32 [%rd2+{512 * n}], %r1;" for n in range(4)) + " fence.proxy.async; bar.sync 0; @!%p0 bra N;", 1)
+    return lambda title: Case(title, kernel(body), 2048, [numbers(ty, width)(title)], block=(128, 1, 1))
 
 
 def states():
@@ -179,6 +201,18 @@ def neighbours():
         "add.u32 %r22, %r10, 3; and.b32 %r22, %r22, 3; mapa.shared::cluster.u32 %r23, %r7, %r22; barrier.cluster.arrive; barrier.cluster.wait; not.b32 %r24, %r9; st.shared::cluster.u32 [%r23], %r24;\n"
         "barrier.cluster.arrive; barrier.cluster.wait; ld.shared.u32 %r25, [%r7]; st.global.u32 [%out+12], %r25; ld.shared.u32 %r26, [sum]; st.global.u32 [%out+16], %r26; barrier.cluster.arrive; barrier.cluster.wait;")
     return lambda title: Case(title, kernel(body, inputs=0, directives=".reqnctapercluster 4, 1, 1"), 24 * 12 * 64, grid=(12, 1, 1), block=(64, 1, 1))
+
+
+def windows():
+    """What `isspacep` says of a CTA's own shared memory, plain and by `mapa`, and of another's; and the ranks of all."""
+    body = PLACE + ("mul.wide.u32 %rd1, %r6, 64; add.u64 %out, %out, %rd1; .shared .align 16 .b8 s[64]; mov.u32 %r7, s; cvt.u64.u32 %rd2, %r7; cvta.shared.u64 %rd2, %rd2; mov.u32 %r8, %cluster_ctarank; add.u32 %r9, %r8, 1; and.b32 %r9, %r9, 1;\n"
+                    "mapa.u64 %rd3, %rd2, %r8; mapa.u64 %rd4, %rd2, %r9; mov.u32 %r20, 0; mov.u32 %r21, 0; mov.u32 %r22, 0;\n")
+    for n, register in enumerate(("%rd2", "%rd3", "%rd4")):
+        for bit, space in enumerate(("shared", "shared::cta", "shared::cluster", "global", "local", "const", "param")):
+            body += f"isspacep.{space} %p1, {register}; selp.u32 %r10, {1 << bit}, 0, %p1; or.b32 %r{20 + n}, %r{20 + n}, %r10;\n"
+        body += f"st.global.u32 [%out+{4 * n}], %r{20 + n}; getctarank.u64 %r11, {register}; st.global.u32 [%out+{16 + 4 * n}], %r11;\n"
+    body += "setp.eq.u64 %p2, %rd2, %rd3; selp.u32 %r12, 1, 0, %p2; st.global.u32 [%out+32], %r12; barrier.cluster.arrive; barrier.cluster.wait;"
+    return lambda title: Case(title, kernel(body, inputs=0, directives=".reqnctapercluster 2, 1, 1"), 64 * 4, grid=(4, 1, 1), block=(1, 1, 1))
 
 
 def senders():
@@ -282,14 +316,25 @@ def warpgroups():
 
 
 # Boxes of tensors.
-def box(element, sizes, extent, steps, at, swizzle=0, nan=False, op=None):
-    """A box to shared memory, shown, and on to another tensor, combined with it if there is an operation."""
+LINE_BYTES = (0, 32, 64, 128)
+
+
+def box(element, sizes, extent, steps, at, swizzle=0, nan=False, op=None, probe=None):
+    """A box to shared memory, shown, and on to another tensor, combined with it if there is an operation.
+
+    A probe brings it only one way (`load`, `store`), or asks whether the barrier is given the bytes of whole lines (`lines`)
+    or of elements (`elements`); it begins with other bytes in shared memory and ends with what the barrier says.
+    """
     rank = len(sizes)
     size = {"u8": 1, "u16": 2, "u32": 4, "s32": 4, "u64": 8, "s64": 8, "f16": 2, "f32": 4, "f64": 8, "bf16": 2}[element]
     count = [extent[0], *(-(-e // s) for e, s in zip(extent[1:], steps[1:]))]
     bytes_ = size
     for x in count:
         bytes_ *= x
+    shown = (bytes_ + 3) // 4 * 4
+    if probe:
+        lines_ = bytes_ // (count[0] * size) * max(count[0] * size, LINE_BYTES[swizzle])
+        bytes_, shown = lines_ if probe == "lines" else bytes_, lines_
     strides, stride = [], (sizes[0] * size + 15) // 16 * 16
     for x in sizes[1:]:
         strides.append(stride)
@@ -297,20 +342,29 @@ def box(element, sizes, extent, steps, at, swizzle=0, nan=False, op=None):
     coordinates = ", ".join(f"%r{20 + n}" for n in range(rank))
     back = f"cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group [%rd2, {{{coordinates}}}], [%r60];" if not op else \
         f"cp.reduce.async.bulk.tensor.{rank}d.global.shared::cta.{op}.tile.bulk_group [%rd2, {{{coordinates}}}], [%r60];"
-    body = START + "".join(f"mov.b32 %r{20 + n}, {x};\n" for n, x in enumerate(at)) + (
-        "mov.b64 %rd1, m; cvta.param.u64 %rd1, %rd1; mov.b64 %rd2, o; cvta.param.u64 %rd2, %rd2; prefetch.tensormap [%rd1]; @!%p0 bra L;\n"
-        f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], {bytes_}; mov.u32 %r2, b;\n"
-        f"cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r60], [%rd1, {{{coordinates}}}], [%r2];\nL: " + WAIT.format(n=0, parity=0)
-        + show((bytes_ + 3) // 4 * 4) + f"@!%p0 bra N; {back} cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nN:")
+    there = (f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], {bytes_}; mov.u32 %r2, b;\n"
+             f"cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r60], [%rd1, {{{coordinates}}}], [%r2];\nL: " + WAIT.format(n=0, parity=0))
+    fill = ""
+    if probe:
+        fill = (f"mad.lo.u32 %r3, %t, 4, %r60; mov.u32 %r4, %t; V: mad.lo.u32 %r5, %r4, 66051, 67305985; st.shared.u32 [%r3], %r5; add.u32 %r3, %r3, %r61; shr.u32 %r6, %r61, 2; add.u32 %r4, %r4, %r6; setp.lt.u32 %p2, %r4, {shown // 4}; @%p2 bra V;\n"
+                "fence.proxy.async; bar.sync 0;\n")
+        back = back if probe == "store" else ""
+        if probe == "store":
+            there = "L: setp.eq.u32 %p9, 0, 0;\n"
+    body = START + fill + "".join(f"mov.b32 %r{20 + n}, {x};\n" for n, x in enumerate(at)) + (
+        "mov.b64 %rd1, m; cvta.param.u64 %rd1, %rd1; mov.b64 %rd2, o; cvta.param.u64 %rd2, %rd2; prefetch.tensormap [%rd1]; @!%p0 bra L;\n" + there
+        + show(shown) + f"@!%p0 bra N; {back} cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nN:")
+    if probe:
+        body += f" selp.u32 %r6, 1, 0, %p9; @%p0 st.global.u32 [%out+{shown}], %r6;"
 
     def make(title):
         random = draw(title)
         kind = element if element[0] in "fb" else str(8 * size)
         tensor = lambda: b"".join(value("16" if kind == "8" else kind, random).to_bytes(8, "little")[:size] for _ in range(stride // size)) if op else random.randbytes(stride)
         more = lambda gpu, inputs: [gpu.tensor_map(element, inputs[n], sizes, strides, extent, steps, 0, swizzle, nan and n == 0) for n in (0, 1)]
-        return Case(title, kernel(body, inputs=2, more=", .param .align 64 .b8 m[128], .param .align 64 .b8 o[128]"), (bytes_ + 3) // 4 * 4, [tensor(), tensor()], more=more, reads=(1,))
+        return Case(title, kernel(body, inputs=2, more=", .param .align 64 .b8 m[128], .param .align 64 .b8 o[128]"), shown + 4 * bool(probe), [tensor(), tensor()], more=more, reads=(1,))
 
-    title = f"box {element} {sizes} of {extent} by {steps} at {at} swizzle {swizzle} {'nan' if nan else 'zero'} {op or ''}".replace(",", "")
+    title = f"box {element} {sizes} of {extent} by {steps} at {at} swizzle {swizzle} {'nan' if nan else 'zero'} {op or ''}{' ' + probe if probe else ''}".replace(",", "")
     return title, make
 
 
@@ -341,23 +395,37 @@ def mapped_later():
 
 def boxes():
     ones = [1] * 5
+    # The innermost coordinate is at a multiple of 16 bytes.
     for swizzle, inner in ((0, 24), (0, 64), (1, 16), (1, 8), (2, 32), (3, 64), (3, 40)):
-        for at in ((8, 3), (64, 30), (-3, -5), (200, 0)):
+        for at in ((8, 3), (64, 30), (-8, -5), (200, 0)):
             yield box("f16", (100, 40), (inner, 24), ones[:2], at, swizzle, at[0] > 60)
     sizes = {"u8": 1, "u16": 2, "u32": 4, "s32": 4, "u64": 8, "s64": 8, "f16": 2, "f32": 4, "f64": 8, "bf16": 2}
     for element, size in sizes.items():
         for nan in ((False, True) if element in ("f16", "f32", "f64", "bf16") else (False,)):
-            yield box(element, (48, 9), (64 // size, 5), ones[:2], (40 - 16 // size, 6), 2, nan)
-    yield box("u8", (333,), (176,), ones[:1], (201,))
-    yield box("u16", (333,), (256,), ones[:1], (-7,))
-    yield box("f32", (9, 5, 4, 7), (8, 3, 3, 5), (1, 2, 1, 2), (2, 1, -1, 3), 1, True)
-    yield box("f32", (36, 15, 14), (32, 7, 6), (1, 3, 2), (-2, 1, 3), 3, False)
-    yield box("f64", (6, 5, 4, 3, 3), (4, 3, 2, 2, 2), ones, (3, -1, 3, 1, 0), 1)
+            yield box(element, (48, 9), (64 // size, 5), ones[:2], (32 if size == 1 else 40 - 16 // size, 6), 2, nan)
+    yield box("u8", (333,), (176,), ones[:1], (208,))
+    yield box("u16", (333,), (256,), ones[:1], (-8,))
+    yield box("f32", (9, 5, 4, 7), (8, 3, 3, 5), (1, 2, 1, 2), (4, 1, -1, 3), 1, True)
+    yield box("f32", (36, 15, 14), (32, 7, 6), (1, 3, 2), (-4, 1, 3), 3, False)
+    yield box("f64", (6, 5, 4, 3, 3), (4, 3, 2, 2, 2), ones, (2, -1, 3, 1, 0), 1)
     yield box("bf16", (100, 40, 3), (16, 40, 2), ones[:3], (8, 3, 1), 1)
     for element, ops in (("u32", ("add", "min", "max", "inc", "dec", "and", "or", "xor")), ("s32", ("add", "min", "max", "and", "or", "xor")), ("u64", ("add", "min", "max", "and", "or", "xor")),
-                         ("s64", ("min", "max", "and", "or", "xor")), ("f16", ("add", "min", "max")), ("bf16", ("add", "min", "max")), ("f32", ("add",)), ("f64", ("add",))):
+                         ("s64", ("min", "max")), ("f16", ("add", "min", "max")), ("bf16", ("add", "min", "max")), ("f32", ("add",)), ("f64", ("add",))):
         for op in ops:
-            yield box(element, (32, 12), (64 // sizes[element], 6), ones[:2], (20, 4), 0, False, op)
+            yield box(element, (32, 12), (64 // sizes[element], 6), ones[:2], (16 if sizes[element] == 2 else 20, 4), 0, False, op)
+    # What a GPU refuses, and lines that a swizzle leaves in part.
+    for probe in ("load", "store"):
+        yield box("f16", (100, 40), (64, 24), ones[:2], (-3, -5), 0, probe=probe)
+        yield box("f16", (100, 40), (64, 24), ones[:2], (12, 5), 0, probe=probe)
+        yield box("u32", (100, 40), (32, 4), ones[:2], (2, 5), 0, probe=probe)
+        yield box("u64", (100, 40), (16, 4), ones[:2], (3, 5), 3, probe=probe)
+        yield box("u8", (333,), (176,), ones[:1], (200,), probe=probe)
+    for swizzle, inner in ((1, 8), (2, 8), (2, 24), (3, 8), (3, 40)):
+        for probe in ("load", "lines", "store"):
+            yield box("f16", (104, 40), (inner, 13), ones[:2], (16, 7), swizzle, probe=probe)
+    yield box("u32", (32, 12, 3), (4, 3, 2), ones[:3], (8, 4, 1), 3, probe="lines")
+    for op in ("add", "and"):
+        yield box("s64", (32, 12), (8, 6), ones[:2], (20, 4), 0, False, op)
 
 
 def cases():
@@ -370,11 +438,14 @@ def cases():
     codes += [f"cp.reduce.async.bulk.global.shared::cta.bulk_group.{kind}" for kind in kinds]
     for code in dict.fromkeys(codes):
         yield code, reduction(code)
+    for who in WITHIN:
+        yield f"cp.async.bulk to {who}", to_a_neighbour("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", 1024, noise_of_all, who)
     yield "a box for several CTAs", shared_box()
     yield "a tensor map in memory", mapped_later()
     yield "mbarrier states", states()
     yield "clusters: places", places()
     yield "clusters: shared memory", neighbours()
+    yield "clusters: windows", windows()
     yield "clusters: arrivals", senders()
     yield "clusters: multicast", multicast()
     yield from warpgroups()
