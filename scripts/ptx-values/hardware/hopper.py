@@ -420,12 +420,16 @@ def boxes():
         yield box("u32", (100, 40), (32, 4), ones[:2], (2, 5), 0, probe=probe)
         yield box("u64", (100, 40), (16, 4), ones[:2], (3, 5), 3, probe=probe)
         yield box("u8", (333,), (176,), ones[:1], (200,), probe=probe)
+        for at in ((-8, -5), (-8, 5), (8, -5), (64, 30), (200, 0), (8, 200)):
+            yield box("f16", (100, 40), (64, 24), ones[:2], at, 0, probe=probe)
     for swizzle, inner in ((1, 8), (2, 8), (2, 24), (3, 8), (3, 40)):
         for probe in ("load", "lines", "store"):
             yield box("f16", (104, 40), (inner, 13), ones[:2], (16, 7), swizzle, probe=probe)
     yield box("u32", (32, 12, 3), (4, 3, 2), ones[:3], (8, 4, 1), 3, probe="lines")
     for op in ("add", "and"):
         yield box("s64", (32, 12), (8, 6), ones[:2], (20, 4), 0, False, op)
+    for op in ("add", "min"):
+        yield box("u32", (32, 12), (16, 6), ones[:2], (-4, 4), 0, False, op)
 
 
 def cases():

@@ -42,6 +42,24 @@ def doubles(title):
     return b"".join(struct.pack("<Q", x) for x in found)
 
 
+def nothings(title):
+    """NaNs of every payload's kind, infinities and what lies below."""
+    random = draw(title)
+    found = [0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001, 0xFF800001, 0x7FC00000, 0xFFC00000, 0x7F801000, 0x7F800FFF, 0x7FFFF000, 0x7FFFE000, 0x7FFFEFFF, 0x7F800000, 0xFF800000, 0x7F7FFFFF,
+             0xFF7FFFFF, 0x7F7FF000, 0x7F7FEFFF]
+    while len(found) < 1024:
+        found.append(random.getrandbits(1) << 31 | 0x7F800000 | random.getrandbits(23) >> random.randrange(0, 23))
+    return b"".join(struct.pack("<I", x) for x in found)
+
+
+def wide_nothings(title):
+    random = draw(title)
+    found = [0x7FF8000000000000, 0xFFF8000000000000, 0x7FF0000000000001, 0x7FF0000000000000, 0xFFF0000000000000, 0x7FFFFFFFFFFFFFFF, 0x43E0000000000000, 0xC3E0000000000000, 0x41F0000000000000, 0xC1E0000000000000]
+    while len(found) < 1024:
+        found.append(random.getrandbits(1) << 63 | 0x7FF << 52 | random.getrandbits(52) >> random.randrange(0, 52))
+    return b"".join(struct.pack("<Q", x) for x in found)
+
+
 EVERY_HALF = b"".join(struct.pack("<H", x) for x in range(1 << 16))
 
 
@@ -72,3 +90,14 @@ def cases():
             yield f"sweep cvt.rn{relu}.f16x2.{kind}", sweep(f"cvt.rn{relu}.f16x2.{kind} %y, %x", 2, 4, EVERY_HALF)
             pair = f"mov.b32 %r4, {{%x, %x}}; cvt.rn.satfinite{relu}.{kind}.f16x2 %y, %r4"
             yield f"sweep {pair}", sweep(pair, 2, 2, EVERY_HALF)
+    for code in ("rna.tf32", "rn.tf32", "rz.tf32", "rn.relu.tf32", "rna.satfinite.tf32", "rzi.u64", "rzi.s64"):
+        wide = code.endswith("64")
+        yield f"nothing cvt.{code}.f32", sweep(f"cvt.{code}.f32 %y, %x", 4, 8 if wide else 4, nothings("nothing"))
+    for code in ("rn.f16", "rz.f16", "rn.relu.f16", "rn.satfinite.f16", "rn.bf16", "rz.bf16", "rn.satfinite.bf16", "rzi.u8", "rzi.s8", "rzi.u16", "rzi.s16"):
+        yield f"nothing cvt.{code}.f32", sweep(f"cvt.{code}.f32 %h0, %x; cvt.u32.u16 %y, %h0" if "f16" in code else f"cvt.{code}.f32 %y, %x", 4, 4, nothings("nothing"))
+    for code in ("rzi.u64", "rzi.s64", "rni.u64", "rzi.u32", "rzi.s32", "rzi.u16", "rzi.s16", "rzi.u8", "rzi.s8", "rn.f32", "rz.f32"):
+        yield f"nothing cvt.{code}.f64", sweep(f"cvt.{code}.f64 %y, %x", 8, 8 if code.endswith("64") else 4, wide_nothings("nothing"))
+    for code in ("f32.bf16", "f32.f16", "ftz.f32.f16", "rn.bf16.f16", "rn.f16.bf16"):
+        narrow = code.endswith("f16") and not code.endswith("f32.bf16") and not code.endswith("f32.f16")
+        text = f"cvt.{code} %h0, %x; cvt.u32.u16 %y, %h0" if narrow else f"cvt.{code} %y, %x"
+        yield f"nothing cvt.{code}", sweep(text, 2, 4, EVERY_HALF)

@@ -226,10 +226,12 @@ fn between_floats(to: Ty, from: Ty, mode: FloatMode, o: &mut impl Operands, lane
             let a = f64::from(operand_f32(mode, a));
             finish_f64(mode, if integral { to_integral(mode.rounding, a) } else { a })
         }),
-        (Ty::F64, Ty::F32) if nearest => unary(o, lanes, |a: f64| match nan_of(from, to, mode, a.to_bits()) {
-            Some(nan) => f32::from_bits(nan as u32),
-            None => finish_f32(mode, a as f32),
-        }),
+        (Ty::F64, Ty::F32) if nearest => {
+            unary(o, lanes, |a: f64| match nan_of(from, to, mode, a.to_bits()) {
+                Some(nan) => f32::from_bits(nan as u32),
+                None => finish_f32(mode, a as f32),
+            })
+        }
         (Ty::F64, Ty::F64) => unary(o, lanes, |a: f64| {
             finish_f64(mode, if integral { to_integral(mode.rounding, a) } else { a })
         }),
@@ -273,7 +275,11 @@ fn nan_of(from: Ty, to: Ty, mode: FloatMode, bits: u64) -> Option<u64> {
         return None;
     }
     let payload = magnitude - infinity;
-    let payload = if fraction > to_fraction { payload >> (fraction - to_fraction) } else { payload << (to_fraction - fraction) };
+    let payload = if fraction > to_fraction {
+        payload >> (fraction - to_fraction)
+    } else {
+        payload << (to_fraction - fraction)
+    };
     let to_infinity = (1u64 << to_sign) - (1 << to_fraction);
     Some((bits >> sign) << to_sign | to_infinity | payload | 1 << (to_fraction - 1))
 }

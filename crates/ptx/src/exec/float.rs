@@ -10,6 +10,9 @@ use crate::lanes::LaneMask;
 /// The canonical NaN of the approximate functions that work on the upper half of an f64.
 const APPROXIMATE_NAN: f64 = f64::from_bits(0x7fff_ffff_0000_0000);
 
+/// 2^126: the largest divisor of which `div.approx` gives a quotient.
+const LARGEST_DIVISOR: f32 = f32::from_bits(0x7e80_0000);
+
 /// What a mode with neither `.ftz` nor `.sat` nor `.relu` leaves to do.
 const PLAIN: FloatMode = FloatMode::DEFAULT;
 
@@ -70,12 +73,15 @@ pub(super) fn arithmetic(op: FloatOp, ty: Ty, mode: FloatMode, o: &mut impl Oper
         FloatOp::Add if double => binary_f64(o, lanes, |a, b| a + b),
         FloatOp::Sub if double => binary_f64(o, lanes, |a, b| a - b),
         FloatOp::Mul if double => binary_f64(o, lanes, |a, b| a * b),
-        FloatOp::Div | FloatOp::DivApprox if double => binary_f64(o, lanes, |a, b| a / b),
+        FloatOp::Div | FloatOp::DivApprox | FloatOp::DivFull if double => binary_f64(o, lanes, |a, b| a / b),
         FloatOp::Add => binary_f32(o, lanes, mode, |a, b| a + b),
         FloatOp::Sub => binary_f32(o, lanes, mode, |a, b| a - b),
         FloatOp::Mul => binary_f32(o, lanes, mode, |a, b| a * b),
-        // The approximate quotients are correctly rounded here, over the full range of `.full`.
-        FloatOp::Div | FloatOp::DivApprox => binary_f32(o, lanes, mode, |a, b| a / b),
+        // The approximate quotients are correctly rounded here. A divisor beyond 2^126 is as good as infinite to `.approx`.
+        FloatOp::Div | FloatOp::DivFull => binary_f32(o, lanes, mode, |a, b| a / b),
+        FloatOp::DivApprox => binary_f32(o, lanes, mode, |a, b| {
+            if b.abs() > LARGEST_DIVISOR && b.is_finite() { a * 0f32.copysign(b) } else { a / b }
+        }),
         FloatOp::Min { nan, xorsign_abs } | FloatOp::Max { nan, xorsign_abs } => {
             let largest = matches!(op, FloatOp::Max { .. });
             if double {
