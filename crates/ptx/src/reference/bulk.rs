@@ -109,7 +109,8 @@ fn block(
             let (address, bytes) = (inner.into(), bytes as usize);
             return Err(FaultKind::OutOfBounds { space: Space::Shared, address, bytes });
         }
-        let (width, pieces) = uniform(linear(outer, inner, bytes));
+        let mut pieces = linear(outer, inner, bytes).collect();
+        let width = uniform(&mut pieces);
         return Ok(Block { pieces, width, bytes, outside: 0, element: 1, reduce: copy.reduce });
     }
     let map = map_at(outer, memories)?;
@@ -133,7 +134,9 @@ fn block(
         }
         None => None,
     };
-    let (width, pieces) = uniform(tile(&map, coordinates, inner));
+    let mut pieces = Vec::new();
+    tile(&map, coordinates, inner, &mut pieces);
+    let width = uniform(&mut pieces);
     let bytes = map.box_bytes();
     Ok(Block { pieces, width, bytes, outside: map.outside(), element: map.element.bytes(), reduce })
 }

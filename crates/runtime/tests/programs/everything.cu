@@ -290,6 +290,10 @@ static void device() {
     OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas, add, 128, 0));
     OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, add));
     EXPECT(ctas > 0 && grid > 0 && block % 32 == 0, "occupancy");
+    size_t of_all = 0, of_one = 0;
+    OK(cudaOccupancyAvailableDynamicSMemPerBlock(&of_all, add, ctas, 128));
+    OK(cudaOccupancyAvailableDynamicSMemPerBlock(&of_one, add, 1, 128));
+    EXPECT(of_all > 0 && of_one >= of_all, "shared memory that CTAs have together, and alone");
 }
 
 static void errors() {

@@ -273,6 +273,32 @@ fn boxes_of_tensors_of_every_rank() {
 }
 
 #[test]
+fn halves_of_either_format_at_the_edge_of_a_tensor() {
+    check_box(&PLANE, Some(("max", |old, new| bound(old, new, 0x7c00, false))));
+    let bf16 = Box { element: Element::Bf16, at: [-3, 30, 0, 0, 0], ..PLANE };
+    check_box(&bf16, Some(("min", |old, new| bound(old, new, 0x7f80, true))));
+}
+
+/// The lesser or greater of two halves, whose infinity has these bits, by their order as numbers; one that is none loses.
+fn bound(old: &[u8], new: &[u8], infinity: u16, least: bool) -> Vec<u8> {
+    let [old, new] = [old, new].map(|bytes| u16::from_le_bytes(bytes.try_into().unwrap()));
+    let place = |bits: u16| {
+        let size = i32::from(bits & 0x7fff);
+        // -0 stands below 0.
+        let place = if bits & 0x8000 == 0 { size } else { -1 - size };
+        (size <= infinity.into()).then_some(place)
+    };
+    let found = match (place(old), place(new)) {
+        (None, None) => 0x7fff,
+        (Some(_), None) => old,
+        (None, Some(_)) => new,
+        (Some(a), Some(b)) if (a < b) == least => old,
+        (Some(_), Some(_)) => new,
+    };
+    found.to_le_bytes().to_vec()
+}
+
+#[test]
 fn boxes_that_are_combined_with_what_is_there() {
     fn word(bytes: &[u8]) -> u32 {
         u32::from_le_bytes(bytes.try_into().unwrap())
