@@ -38,6 +38,10 @@ pub fn shape(of: &Array3dDescriptor) -> Answer<ArrayShape> {
         (true, true) => Geometry::D3,
         _ => return Err(Status::InvalidValue),
     };
+    // Four texels at a time are read from two dimensions only, as a GPU's driver has it.
+    if of.flags & array::GATHER != 0 && geometry != Geometry::D2 {
+        return Err(Status::InvalidValue);
+    }
     Ok(ArrayShape {
         format: format(of.format, of.channels)?,
         geometry,

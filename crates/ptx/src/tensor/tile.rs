@@ -1,6 +1,6 @@
 //! Which bytes of global memory a copy moves, and where they are in shared memory.
 
-use super::map::{Fill, TensorMap};
+use super::map::{Fill, MapError, TensorMap};
 
 /// Most bytes of a piece.
 pub const PIECE_BYTES: u32 = 16;
@@ -28,7 +28,7 @@ pub fn linear(global: u64, shared: u32, bytes: u32) -> impl Iterator<Item = Piec
 /// Adds the pieces of the box that begins at these coordinates, by rows. In shared memory it begins at `shared`.
 pub fn tile(map: &TensorMap, coordinates: [i32; 5], shared: u32, pieces: &mut Vec<Piece>) {
     let size = map.element.bytes();
-    let inner = map.extent[0];
+    let (inner, line) = (map.extent[0], map.line_bytes());
     let counts: [u32; 5] = std::array::from_fn(|n| if n < map.rank as usize { map.count(n) } else { 1 });
     let rows: u32 = counts[1..].iter().product();
     for row in 0..rows {
@@ -40,7 +40,7 @@ pub fn tile(map: &TensorMap, coordinates: [i32; 5], shared: u32, pieces: &mut Ve
             let inside = (0..map.sizes[n] as i64).contains(&at);
             start = start.filter(|_| inside).map(|start| start.wrapping_add(at as u64 * map.strides[n]));
         }
-        row_of(map, coordinates[0].into(), start, shared + row * inner * size, pieces);
+        row_of(map, coordinates[0].into(), start, shared + row * line, pieces);
     }
 }
 
@@ -71,13 +71,35 @@ fn row_of(map: &TensorMap, first: i64, start: Option<u64>, shared: u32, pieces: 
 }
 
 impl TensorMap {
+    /// Checks where a box begins. A plain store begins in the tensor or beyond its far end: GPUs do not take one from before it.
+    ///
+    /// # Errors
+    /// When its rows begin off the 16 bytes that a copy moves at a time, or a store before the tensor.
+    pub fn check_start(&self, coordinates: [i32; 5], stores: bool) -> Result<(), MapError> {
+        let at = i64::from(coordinates[0]) * i64::from(self.element.bytes());
+        if at % i64::from(PIECE_BYTES) != 0 {
+            let first = coordinates[0];
+            return Err(MapError(format!(
+                "the box begins at innermost coordinate {first}, byte {at} of a row, expected a multiple of {PIECE_BYTES} \
+                 bytes"
+            )));
+        }
+        match coordinates.iter().take(self.rank as usize).position(|at| *at < 0) {
+            Some(n) if stores => Err(MapError(format!(
+                "the box that is stored begins at {} in dimension {n}, expected 0 or more",
+                coordinates[n]
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Bytes of an element outside of the tensor, from the low end.
     pub fn outside(&self) -> u64 {
         let bits = 8 * self.element.bytes();
         match self.fill {
             Fill::Zero => 0,
-            // The canonical NaN of these types: all bits but the sign.
-            Fill::Nan => u64::MAX >> (65 - bits),
+            // What a GPU puts there, whatever the type.
+            Fill::Nan => 0x7ff7_7ff7_7ff7_7ff7 & u64::MAX >> (64 - bits),
         }
     }
 }

@@ -18,6 +18,7 @@ use strata_memory::doors::{LaneAction, Policy};
 use strata_ptx::exec::{Operands, memory};
 use strata_ptx::isa::{AtomicOp, BulkCopy, BulkWay, MbarrierOp, Ty};
 use strata_ptx::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
+use strata_ptx::reference::OUTSIDE_OF_A_CLUSTER;
 use strata_ptx::tensor::{MAP_BYTES, Piece, TensorMap, cut, linear, tile, uniform};
 
 use super::Lsu;
@@ -230,6 +231,9 @@ impl Lsu {
             base.wrapping_add_signed(memory.instruction.offset)
         };
         let inner = if across { row(0) } else { row(1) };
+        if across && launch.cluster.is_none() {
+            return Err(FaultKind::Mapping { what: OUTSIDE_OF_A_CLUSTER.to_owned() });
+        }
         let limit = launch.shared_per_cta();
         let (rank, start) = memory::of_cluster(inner.into());
         let start = start as u32;
@@ -256,7 +260,7 @@ impl Lsu {
             if !start.is_multiple_of(BOX_UNIT) {
                 return Err(FaultKind::Misaligned { address: inner.into(), bytes: BOX_UNIT });
             }
-            let bytes = map.box_bytes();
+            let bytes = map.shared_bytes();
             if start.saturating_add(bytes) > limit {
                 return Err(FaultKind::OutOfBounds { address: inner.into(), bytes, space: "shared" });
             }
@@ -264,6 +268,8 @@ impl Lsu {
             for (n, coordinate) in coordinates.iter_mut().enumerate().take(copy.dimensions.into()) {
                 *coordinate = row(first_operand + n) as i32;
             }
+            let stores = copy.way == BulkWay::Store && copy.reduce.is_none();
+            map.check_start(coordinates, stores).map_err(|error| FaultKind::Mapping { what: error.0 })?;
             let reduce = match copy.reduce {
                 None => None,
                 Some((op, _)) => {
@@ -274,7 +280,7 @@ impl Lsu {
             let element = 8 * map.element.bytes();
             let repeated = (0..64).step_by(element as usize).fold(0, |all, at| all | map.outside() << at);
             tile(&map, coordinates, start, pieces);
-            (bytes, repeated, reduce)
+            (map.box_bytes(), repeated, reduce)
         };
         if let Some((op, ty)) = reduce
             && atomics::at_the_line(op, ty).is_none()
