@@ -38,6 +38,7 @@ mod store;
 mod sweep;
 mod table;
 mod timeline;
+mod validate;
 mod workload;
 
 use std::collections::BTreeSet;
@@ -93,6 +94,11 @@ enum Command {
     /// Show published numbers beside measured ones, with verdicts.
     #[command(after_help = "Example:\n  strata claims fuse --store strata-store")]
     Claims(claims::ClaimsArguments),
+    /// Run microbenchmarks on a machine, and show their figures beside those of GPUs.
+    #[command(
+        after_help = "Example:\n  strata validate volta-fuse --family latency,arithmetic --out validation.html"
+    )]
+    Validate(validate::ValidateArguments),
     /// Compare systems, or values of a parameter, across workloads.
     #[command(after_help = "Example:\n  strata compare gather atax --sweep l1d.ways=2,4,8 --metric ipc")]
     Compare(compare::CompareArguments),
@@ -151,6 +157,7 @@ pub fn main() -> ExitCode {
         Command::Machine(arguments) => machine::machine(arguments),
         Command::Repro(arguments) => repro::repro(arguments),
         Command::Claims(arguments) => claims::claims(arguments),
+        Command::Validate(arguments) => validate::validate(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Job(arguments) => job::job(arguments),
         Command::Serve(arguments) => serve::serve(arguments),

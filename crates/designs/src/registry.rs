@@ -5,10 +5,11 @@ use std::sync::{Arc, OnceLock};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use strata_engine::config::{ConfigError, Entry, Section, SectionFacts, did_you_mean, facts};
+use strata_memory::cache::policy;
 use strata_memory::doors::{
     L1dDesign, LanePathDesign, LlcDesign, Named, NetworkDesign, RegisterFileDesign, ScratchpadDesign,
 };
-use strata_memory::dram;
+use strata_memory::{dram, prefetch, replacement};
 
 use crate::baseline::{
     L2Config, MeshConfig, MultistageConfig, SramL1dConfig, SramRegisterFileConfig, SramScratchpadConfig,
@@ -104,6 +105,26 @@ with! {
     with_l1d, l1ds, L1dDesign, "`l1d`";
     with_network, networks, NetworkDesign, "`network`";
     with_llc, llcs, LlcDesign, "`llc`";
+}
+
+impl Registry {
+    /// Adds a replacement policy, which `replacement` of any cache can name.
+    ///
+    /// # Panics
+    /// Panics if another has the name.
+    pub fn with_replacement(self, policy: policy::Entry<replacement::Make>) -> Self {
+        replacement::POLICIES.add(policy);
+        self
+    }
+
+    /// Adds a prefetch policy, which `prefetch` of any cache that has the key can name.
+    ///
+    /// # Panics
+    /// Panics if another has the name.
+    pub fn with_prefetch(self, policy: policy::Entry<prefetch::Make>) -> Self {
+        prefetch::POLICIES.add(policy);
+        self
+    }
 }
 
 /// The designs available behind one door.

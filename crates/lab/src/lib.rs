@@ -15,6 +15,7 @@
 //! | `threads` | runs a sweep's jobs in this process |
 //! | `cluster` | has a sweep's jobs run by a cluster's scheduler |
 //! | `metric` | expressions over counters |
+//! | `validate` | microbenchmarks on a machine, beside those of GPUs |
 //! | `variant` | a machine under a name: base, system, overrides |
 //! | `setup` | a variant, or for each workload the best of several |
 //! | `question` | metrics of workloads on variants, looked up in a store |
@@ -52,6 +53,7 @@ pub mod setup;
 pub mod store;
 pub mod sweep;
 pub mod threads;
+pub mod validate;
 pub mod variant;
 
 pub use strata_gpu::SIMULATOR;

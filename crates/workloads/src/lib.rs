@@ -23,6 +23,7 @@
 pub mod check;
 pub mod device;
 pub mod launch_file;
+pub mod micro;
 pub mod random;
 pub mod recording;
 pub mod suite;

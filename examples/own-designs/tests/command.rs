@@ -74,6 +74,21 @@ fn programs_come_out_right_on_each_and_on_all_together() {
 }
 
 #[test]
+fn policies_are_chosen_by_name() {
+    for (keys, counter) in [
+        (["l1d.replacement=evict-latest", "llc.replacement=evict-latest"], "l1d.evictions"),
+        (["l1d.prefetch=pair", "llc.prefetch=pair"], "l1d_prefetch.issued"),
+    ] {
+        let mut arguments = vec!["run", "histo", "--check", "--json", "-"];
+        keys.iter().for_each(|key| arguments.extend(["--set", key]));
+        let result: serde_json::Value = serde_json::from_str(&strata(&arguments)).unwrap();
+        assert_eq!(result["verified"], true, "{keys:?}");
+        let (group, name) = counter.rsplit_once('.').unwrap();
+        assert!(result["statistics"][group][name].as_u64().unwrap() > 0, "{counter}: {result}");
+    }
+}
+
+#[test]
 fn an_array_of_counters_is_a_line_for_readers_and_every_counter_in_json() {
     let system = system("ported");
     let json: serde_json::Value =

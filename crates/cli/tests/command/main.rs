@@ -39,6 +39,7 @@ mod outputs;
 mod parts;
 mod races;
 mod stops;
+mod validate;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -5,7 +5,16 @@ use strata_engine::config::{Entry, KeyFacts};
 use super::keys;
 
 /// The keys that choose a policy. What each decides, and the policies there are, the types of the keys say.
-const KEYS: &[&str] = &["gpu.interleave_hash", "dram.scheduler", "dram.page", "dram.refresh.policy"];
+const KEYS: &[&str] = &[
+    "l1d.sram.replacement",
+    "l1d.sram.prefetch",
+    "llc.conventional.replacement",
+    "llc.conventional.prefetch",
+    "gpu.interleave_hash",
+    "dram.scheduler",
+    "dram.page",
+    "dram.refresh.policy",
+];
 
 /// A key that chooses a policy.
 #[derive(Clone, Debug)]
@@ -55,7 +64,9 @@ mod tests {
         let all = policies();
         let names: Vec<&str> =
             all.iter().flat_map(|key| &key.policies).map(|policy| policy.name.as_str()).collect();
-        let expected = [
+        let replacements = ["lru", "fifo", "random", "tree-plru", "srrip", "brrip", "drrip", "ship"];
+        let caches = [&replacements[..], &["none", "next-line", "stride", "stream"]].concat();
+        let others = [
             "none",
             "xor",
             "ipoly",
@@ -69,7 +80,7 @@ mod tests {
             "all-bank",
             "per-bank",
         ];
-        assert_eq!(names, expected);
+        assert_eq!(names, [&caches[..], &caches, &others].concat());
         // What some of them need: a refresh, and 16 slices.
         let base = ["dram.refresh.refi=7800", "dram.refresh.rfc=160", "gpu.channels=8"].map(str::to_owned);
         for PolicyKey { key, policies, .. } in all {

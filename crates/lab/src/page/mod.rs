@@ -14,6 +14,7 @@ mod strip;
 mod table;
 #[cfg(test)]
 mod tests;
+mod validation;
 mod wheel;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};

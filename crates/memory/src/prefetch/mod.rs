@@ -13,7 +13,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use crate::address::LineAddress;
-use crate::policy::{Entry, Kind, Policies, Policy};
+use crate::cache::policy::{Entry, Kind, Policies, Policy};
 use crate::touch::Touch;
 
 pub use engine::{PrefetchStatistics, Prefetching};

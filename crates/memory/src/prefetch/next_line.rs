@@ -1,7 +1,7 @@
 //! The line behind each one that misses.
 
 use super::{Make, Prefetcher, Wishes};
-use crate::policy::Entry;
+use crate::cache::policy::Entry;
 use crate::touch::Touch;
 
 pub(super) const NEXT_LINE: Entry<Make> = Entry {

@@ -2,7 +2,7 @@
 
 use super::{Make, Prefetcher, Wishes};
 use crate::address::LineAddress;
-use crate::policy::Entry;
+use crate::cache::policy::Entry;
 use crate::touch::Touch;
 
 pub(super) const STRIDE: Entry<Make> = Entry {

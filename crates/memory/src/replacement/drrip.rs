@@ -4,7 +4,7 @@ use strata_engine::seed::Stream;
 
 use super::rrip::{LONG, Predictions, bimodal};
 use super::{Make, Replacement};
-use crate::policy::Entry;
+use crate::cache::policy::Entry;
 use crate::touch::Touch;
 
 pub(super) const DRRIP: Entry<Make> = Entry {

@@ -2,7 +2,7 @@
 
 use super::{Make, Replacement, Shape};
 use crate::bits::members;
-use crate::policy::Entry;
+use crate::cache::policy::Entry;
 use crate::touch::Touch;
 
 pub(super) const LRU: Entry<Make> = Entry {

@@ -14,7 +14,7 @@ mod tree_plru;
 
 use strata_engine::seed::Stream;
 
-use crate::policy::{Entry, Kind, Policies, Policy};
+use crate::cache::policy::{Entry, Kind, Policies, Policy};
 use crate::touch::Touch;
 use lru::Stamps;
 use random::RandomWay;

@@ -3,7 +3,7 @@
 use strata_engine::seed::Stream;
 
 use super::{Make, Replacement};
-use crate::policy::Entry;
+use crate::cache::policy::Entry;
 use crate::touch::Touch;
 
 pub(super) const RANDOM: Entry<Make> = Entry {

@@ -7,7 +7,7 @@ use strata_engine::seed::Stream;
 
 use super::{Make, Replacement, Shape};
 use crate::bits::members;
-use crate::policy::Entry;
+use crate::cache::policy::Entry;
 use crate::touch::Touch;
 
 pub(super) const SRRIP: Entry<Make> = Entry {

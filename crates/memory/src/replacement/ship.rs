@@ -2,7 +2,7 @@
 
 use super::rrip::{DISTANT, LONG, Predictions};
 use super::{Make, Replacement};
-use crate::policy::Entry;
+use crate::cache::policy::Entry;
 use crate::touch::Touch;
 
 pub(super) const SHIP: Entry<Make> = Entry {

@@ -1,7 +1,7 @@
 //! Pseudo-LRU by a binary tree of bits.
 
 use super::{Make, Replacement, Shape};
-use crate::policy::Entry;
+use crate::cache::policy::Entry;
 use crate::touch::Touch;
 
 pub(super) const TREE_PLRU: Entry<Make> = Entry {
