@@ -49,14 +49,14 @@ impl SliceMap {
     /// The slice that owns a line, counted from 0.
     #[inline]
     pub fn slice_of(&self, line: LineAddress) -> u16 {
-        if window::holds(line) {
-            return (window::row_of(line).0 % self.slices) as u16;
-        }
-        let chunk = line.0 >> self.shift;
-        (match (self.mask, &self.hash) {
-            (None, _) => chunk % self.slices,
-            (Some(mask), None) => chunk & mask,
-            (Some(mask), Some(hash)) => (chunk ^ hash.of(chunk / self.slices)) & mask,
+        let is_row = window::holds(line);
+        let chunk = if is_row { window::row_of(line).0 } else { line.0 >> self.shift };
+        (match self.mask {
+            Some(mask) => match &self.hash {
+                Some(hash) if !is_row => (chunk ^ hash.of(chunk / self.slices)) & mask,
+                _ => chunk & mask,
+            },
+            None => chunk % self.slices,
         }) as u16
     }
 
