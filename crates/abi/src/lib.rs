@@ -1,4 +1,5 @@
-//! Types that cross a C interface: client pointers, and the structures of the CUDA driver API behind them.
+//! Types that cross a C interface: client pointers, and the structures of the CUDA driver API behind them. Also how libraries
+//! on the driver call it.
 //!
 //! The pointer types appear in the signatures of exported functions and have the layout of one pointer. They
 //! come from a client's call, or point to a library's own memory. They rest on the contract of the CUDA APIs:
@@ -14,10 +15,12 @@
 
 mod bytes;
 pub mod driver;
+mod library;
 mod text;
 mod value;
 
 pub use bytes::{Bytes, PAGE};
+pub use library::DRIVER;
 pub use text::{StaticText, Text};
 pub use value::{In, Out, Place};
 

@@ -1,11 +1,11 @@
-//! `strata explain`: the meaning of statistics, metrics and energies.
+//! `strata explain`: the meaning of statistics, metrics, policies and energies.
 
 use std::borrow::Cow;
 
 use clap::Args;
 use strata_engine::config::did_you_mean;
 use strata_engine::statistics::{Array, Definition, Mark};
-use strata_gpu::machine::Machine;
+use strata_gpu::machine::{Machine, PolicyKey, policies};
 use strata_gpu::{catalogue, energy};
 use strata_lab::metric::{self, Metric, Metrics};
 use strata_lab::profile;
@@ -17,9 +17,10 @@ use crate::{Finished, print};
 /// Arguments of `strata explain`.
 #[derive(Args)]
 pub struct ExplainArguments {
-    /// What to explain: a counter (`l1d.load_hits`), a group (`l1d`), a metric (`ipc`), `energy` for all of a
-    /// machine's energies and their sources, or `energy.l1d` for those of one structure. Default: list all
-    /// groups and metrics.
+    /// What to explain: a counter (`l1d.load_hits`), a group (`l1d`), a metric (`ipc`), a policy
+    /// (`dram.scheduler.fcfs`) or the key that chooses it (`dram.scheduler`), `energy` for all of a machine's
+    /// energies and their sources, or `energy.l1d` for those of one structure. Default: list all groups, metrics
+    /// and keys of policies.
     statistic: Option<String>,
     #[command(flatten)]
     machine: MachineChoice,
@@ -36,9 +37,13 @@ pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
         return Ok(Finished::Well);
     }
     let groups = groups(&machine)?;
-    let metrics = metric::common();
+    let (metrics, policies) = (metric::common(), policies());
+    if let Some(text) = arguments.statistic.as_deref().and_then(|asked| of_policies(asked, &policies)) {
+        print(&text)?;
+        return Ok(Finished::Well);
+    }
     let text = match &arguments.statistic {
-        None => contents(&groups, &metrics),
+        None => contents(&groups, &metrics) + &keys_of(&policies),
         Some(name) => match metrics.get(name) {
             Some(metric) => of_metric(metric, &groups),
             None => of_counters(name, &groups, &metrics)?,
@@ -149,6 +154,27 @@ fn contents(groups: &[Group], metrics: &Metrics) -> String {
     groups.chain(metrics).collect()
 }
 
+/// The keys that choose a policy.
+fn keys_of(policies: &[PolicyKey]) -> String {
+    policies.iter().map(|key| format!("{} ({} policies)\n", key.key, key.policies.len())).collect()
+}
+
+/// A key with its policies, or one of them, which may be asked for without the key; `None` if the text is neither.
+fn of_policies(asked: &str, keys: &[PolicyKey]) -> Option<String> {
+    let lines = |key: &PolicyKey, is_asked: &dyn Fn(&str) -> bool| -> String {
+        let asked = key.policies.iter().filter(|policy| is_asked(&policy.name));
+        asked.map(|policy| format!("{} = {}: {}\n", key.key, policy.value, policy.meaning)).collect()
+    };
+    if let Some(key) = keys.iter().find(|key| key.key == asked) {
+        return Some(format!("{}: {}\n{}", key.key, key.meaning, lines(key, &|_| true)));
+    }
+    let of_key = |key: &PolicyKey| {
+        let name = asked.strip_prefix(key.key).and_then(|rest| rest.strip_prefix('.')).unwrap_or(asked);
+        lines(key, &|policy| policy == name)
+    };
+    Some(keys.iter().map(of_key).collect::<String>()).filter(|text| !text.is_empty())
+}
+
 /// A metric: its expression, and the meaning of each counter in it.
 fn of_metric(metric: &Metric, groups: &[Group]) -> String {
     let unit = if metric.unit.is_empty() { "ratio" } else { &metric.unit };
@@ -241,6 +267,28 @@ mod tests {
     use strata_engine::statistics::array_group;
 
     use super::*;
+
+    #[test]
+    fn policies_are_explained_by_key_and_by_name() {
+        let keys = policies();
+        let of = |asked| of_policies(asked, &keys);
+        let all = of("dram.page").unwrap();
+        let lines: Vec<&str> = all.lines().collect();
+        assert!(
+            lines[0].starts_with("dram.page: When a row that no queued request wants is closed"),
+            "{all}"
+        );
+        assert!(lines[3].starts_with("dram.page = { timeout = { cycles = ... } }: "), "{all}");
+        assert!(lines[3].ends_with(" `cycles`: DRAM cycles from the last burst's command on."), "{all}");
+        for asked in ["dram.scheduler.fcfs", "fcfs"] {
+            assert!(
+                of(asked).unwrap().starts_with("dram.scheduler = fcfs: First come, first served"),
+                "{asked}"
+            );
+        }
+        assert_eq!((of("dram"), of("dram.scheduler.timeout"), of("l1d")), (None, None, None));
+        assert_eq!(keys_of(&keys).lines().next(), Some("dram.scheduler (3 policies)"));
+    }
 
     #[test]
     fn an_array_is_explained_in_one_line() {

@@ -3,7 +3,7 @@
 
 use strata_runtime::api;
 use strata_runtime::client::{Bytes, Out, Text};
-use strata_runtime::versions::{self, Layout, StreamArgument, graphs};
+use strata_runtime::versions::{self, Layout, StreamArgument, graphs, objects};
 
 /// The version of the API: 1000 times major plus 10 times minor.
 const VERSION: i32 = 11080;
@@ -44,6 +44,26 @@ api! {
     /// Looks up a driver function. Writes null if there is none.
     cudaGetDriverEntryPoint | cudaGetDriverEntryPoint_ptsz (name: Text, function: Out<u64>, flags: u64) {
         versions::driver_entry_point(name, function, VERSION, flags).map(|_| ())
+    }
+
+    /// Writes what a texture object samples.
+    cudaGetTextureObjectResourceDesc(to: Bytes, object: u64) {
+        objects::texture_resource(to, 64, object)
+    }
+
+    /// Writes the array of a surface object.
+    cudaGetSurfaceObjectResourceDesc(to: Bytes, object: u64) {
+        objects::surface_resource(to, 64, object)
+    }
+
+    /// Writes how a texture object samples.
+    cudaGetTextureObjectTextureDesc(to: Bytes, object: u64) {
+        objects::texture_sampling(to, 68, object)
+    }
+
+    /// Writes how a texture object samples, including whether across the edges of cubes.
+    cudaGetTextureObjectTextureDesc_v2(to: Bytes, object: u64) {
+        objects::texture_sampling(to, 72, object)
     }
 
     /// Makes a graph executable.

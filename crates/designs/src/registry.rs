@@ -5,9 +5,11 @@ use std::sync::{Arc, OnceLock};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use strata_engine::config::{ConfigError, Entry, Section, SectionFacts, did_you_mean, facts};
+use strata_memory::cache::policy;
 use strata_memory::doors::{
     L1dDesign, LanePathDesign, LlcDesign, Named, NetworkDesign, RegisterFileDesign, ScratchpadDesign,
 };
+use strata_memory::{dram, prefetch, replacement};
 
 use crate::baseline::{
     L2Config, MeshConfig, MultistageConfig, SramL1dConfig, SramRegisterFileConfig, SramScratchpadConfig,
@@ -59,6 +61,20 @@ pub struct Registry {
     pub networks: Designs<dyn NetworkDesign>,
     /// Designs behind the [`Llc`](strata_memory::doors::Llc) door.
     pub llcs: Designs<dyn LlcDesign>,
+    /// Policies of DRAM channels, until they are handed over to [`dram::policies`].
+    dram: dram::Policies,
+}
+
+impl Registry {
+    /// Adds policies of DRAM channels: schedulers, page and refresh policies, one line each.
+    ///
+    /// # Panics
+    /// Panics if a policy has the name of another of its kind.
+    #[must_use]
+    pub fn with_dram(mut self, add: impl FnOnce(dram::Policies) -> dram::Policies) -> Registry {
+        self.dram = add(self.dram);
+        self
+    }
 }
 
 macro_rules! with {
@@ -89,6 +105,26 @@ with! {
     with_l1d, l1ds, L1dDesign, "`l1d`";
     with_network, networks, NetworkDesign, "`network`";
     with_llc, llcs, LlcDesign, "`llc`";
+}
+
+impl Registry {
+    /// Adds a replacement policy, which `replacement` of any cache can name.
+    ///
+    /// # Panics
+    /// Panics if another has the name.
+    pub fn with_replacement(self, policy: policy::Entry<replacement::Make>) -> Self {
+        replacement::POLICIES.add(policy);
+        self
+    }
+
+    /// Adds a prefetch policy, which `prefetch` of any cache that has the key can name.
+    ///
+    /// # Panics
+    /// Panics if another has the name.
+    pub fn with_prefetch(self, policy: policy::Entry<prefetch::Make>) -> Self {
+        prefetch::POLICIES.add(policy);
+        self
+    }
 }
 
 /// The designs available behind one door.
@@ -161,6 +197,8 @@ pub fn registry() -> &'static Registry {
 /// Panics if a machine file has been read or designs have been added before: the meaning of a name never
 /// changes while a process runs.
 pub fn extend(add: impl FnOnce(Registry) -> Registry) {
-    let extended = REGISTRY.set(add(built_in()));
+    let mut registry = add(built_in());
+    dram::use_policies(std::mem::take(&mut registry.dram));
+    let extended = REGISTRY.set(registry);
     assert!(extended.is_ok(), "designs are added before the first machine file is read, and once");
 }

@@ -12,7 +12,7 @@ use strata_memory::doors::{Direction, DramPort, DramRequest, Llc, Network, Netwo
 use strata_memory::dram::{Channel, DramParameters};
 use strata_memory::partition::{PartitionIsland, SliceEnds};
 use strata_memory::{
-    AddressMap, Body, ByteMask, Client, Contents, FlitSize, Line, LineAddress, NodeId, Packet,
+    AddressMap, Body, ByteMask, Client, Contents, FlitSize, Line, LineAddress, NodeId, Origin, Packet,
 };
 
 const LATENCY: u64 = 4;
@@ -153,6 +153,7 @@ impl Requester {
             destination,
             client: Client::L1d,
             tag,
+            origin: Origin::default(),
             body,
         })
     }

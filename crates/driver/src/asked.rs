@@ -1,4 +1,4 @@
-//! What a client asks of the driver and does not get, for `strata exec --report`: a line for each in the file that `STRATA_AUDIT_LOG`
+//! What a client asks of the driver and does not get as on hardware, for `strata exec --report`: a line for each in the file that `STRATA_AUDIT_LOG`
 //! names, where the dynamic linker's audit library writes, too.
 
 use std::collections::BTreeSet;
@@ -13,6 +13,8 @@ pub enum Asked {
     Absent,
     /// A function was called that does nothing.
     Unsupported,
+    /// PTX was loaded that is not for the reported device.
+    Target,
 }
 
 /// Notes a name, once.
@@ -25,6 +27,7 @@ pub fn note(why: Asked, name: &str) {
     let kind = match why {
         Asked::Absent => "absent",
         Asked::Unsupported => "unsupported",
+        Asked::Target => "target",
     };
     let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     let line = format!("{}\t{kind}\t{name}\n", std::process::id());

@@ -4,13 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use strata_fatbin::{Refused, Text};
+use strata_fatbin::{Refused, Target, Text};
 use strata_gpu::device::{Card, ModuleId};
 use strata_gpu::program::{KernelError, Program};
 use strata_ptx::back::Options;
 use strata_ptx::front::{Diagnostics, Kind, link};
 use strata_workloads::Module;
 
+use crate::asked::{self, Asked};
 use crate::client::Bytes;
 use crate::engine::Engine;
 use crate::jit::Jit;
@@ -52,7 +53,7 @@ impl Image {
             start[place] = image.read(place + 1)?[place];
         }
         if strata_fatbin::is_start(start) {
-            return Image::fat(strata_fatbin::texts(image, capability.target()), capability, jit);
+            return Image::fat(strata_fatbin::texts(image, capability.target()), jit);
         }
         refuse_machine_code(start, jit)?;
         let text = image.text().get().map_err(|_| Status::InvalidImage)?;
@@ -63,7 +64,7 @@ impl Image {
     pub fn of_bytes(name: &str, bytes: &[u8], capability: Capability, jit: &Jit) -> Answer<Image> {
         if let Some(start) = bytes.first_chunk().copied() {
             if strata_fatbin::is_start(start) {
-                return Image::fat(strata_fatbin::texts_in(bytes, capability.target()), capability, jit);
+                return Image::fat(strata_fatbin::texts_in(bytes, capability.target()), jit);
             }
             refuse_machine_code(start, jit)?;
         }
@@ -80,7 +81,7 @@ impl Image {
         Ok(Image { texts, registers })
     }
 
-    fn fat(texts: Result<Vec<Text>, Refused>, capability: Capability, jit: &Jit) -> Answer<Image> {
+    fn fat(texts: Result<Vec<Text>, Refused>, jit: &Jit) -> Answer<Image> {
         let texts = texts.or_else(|refused| {
             log::once(refused.to_string());
             jit.complain(&refused.to_string())?;
@@ -89,13 +90,6 @@ impl Image {
                 Refused::OnlyMachineCode(_) => Status::NoBinaryForGpu,
             })
         })?;
-        if let Some(text) = texts.iter().find(|text| !text.runs) {
-            let needed = Capability::of_target(text.target);
-            log::once(format!(
-                "a fat binary holds PTX for compute capability {needed} only, which devices of the reported {capability} \
-                 do not run; it is used nevertheless; `strata exec --compute-capability {needed}` reports another"
-            ));
-        }
         let named = |(number, text): (usize, Text)| (format!("text {number}"), text.text);
         Ok(match <[Text; 1]>::try_from(texts) {
             Ok([text]) => Image::of(UNNAMED, text.text),
@@ -123,15 +117,23 @@ impl Image {
     }
 
     /// Parses the texts into a program whose device heap has `heap_bytes` bytes. Errors go to the client's
-    /// log.
-    pub fn program(&self, options: Options, heap_bytes: u64, jit: &Jit) -> Answer<Program> {
+    /// log. Texts that a device of `capability` does not run are named.
+    pub fn program(
+        &self,
+        options: Options,
+        heap_bytes: u64,
+        capability: Capability,
+        jit: &Jit,
+    ) -> Answer<Program> {
         let modules: Vec<Module<'_>> = self.texts.iter().map(|(name, text)| Module { name, text }).collect();
         if modules.is_empty() {
             return Err(Status::InvalidImage);
         }
         let options = jit.limited(self.registers).compile(options);
-        Program::link(&modules, heap_bytes, options)
-            .or_else(|wrong| complain(jit, &wrong.to_string(), status(&wrong)))
+        let program = Program::link(&modules, heap_bytes, options)
+            .or_else(|wrong| complain(jit, &wrong.to_string(), status(&wrong)))?;
+        program.targets().iter().for_each(|target| name_other_target(target, capability));
+        Ok(program)
     }
 
     /// Loads the texts and compiles their kernels. A violation of PTX's rules fails the load; a kernel with
@@ -141,9 +143,10 @@ impl Image {
         card: &mut Card<Engine>,
         options: Options,
         heap_bytes: u64,
+        capability: Capability,
         jit: &Jit,
     ) -> Answer<ModuleId> {
-        let program = self.program(options, heap_bytes, jit)?;
+        let program = self.program(options, heap_bytes, capability, jit)?;
         let names: Vec<String> = program.kernel_names().map(str::to_owned).collect();
         let id =
             card.load(program).or_else(|error| complain(jit, &error.to_string(), Status::OutOfMemory))?;
@@ -162,6 +165,20 @@ impl Image {
         jit.done()?;
         Ok(id)
     }
+}
+
+/// Names a target that devices of the reported capability do not run. Hardware refuses such a text; here it runs, since what
+/// is modelled depends on the machine and not on the number that is reported.
+fn name_other_target(words: &str, capability: Capability) {
+    let Some(target) = Target::parse(words).filter(|target| !target.runs_on(capability.target())) else {
+        return;
+    };
+    let needed = Capability::of_target(target.number);
+    log::once(format!(
+        "PTX for {words} is not for devices of the reported compute capability {capability}; it is used nevertheless; `strata exec \
+         --compute-capability {needed}` reports another"
+    ));
+    asked::note(Asked::Target, &format!("{words} where {capability} is reported"));
 }
 
 /// Refuses machine code by name.

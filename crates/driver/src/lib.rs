@@ -27,6 +27,7 @@ mod log;
 mod managed;
 mod objects;
 mod output;
+mod resident;
 mod resource;
 mod results;
 mod running;

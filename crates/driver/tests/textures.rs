@@ -381,7 +381,7 @@ fn surfaces_of_an_array_by_handle_and_by_name() {
 #[test]
 fn copies_of_arrays_in_every_direction() {
     let cuda = cuda();
-    context(cuda);
+    let own = context(cuda);
     // A volume of bytes, 13 by 9 by 5, in two channels.
     let (width, height, depth) = (13, 9, 5);
     let row = 2 * width;
@@ -426,6 +426,16 @@ fn copies_of_arrays_in_every_direction() {
     assert!(contents::<u8>(cuda, device, expected.len()) == expected);
     let beyond = Copy3d { to: Corner { x: 8, ..part.to }, ..part };
     assert_eq!(call!(cuda, "cuMemcpy3D_v2", of(&beyond)), INVALID_VALUE, "beyond the row");
+
+    // Between contexts of the device; an array has its own.
+    let again = buffer(cuda, &vec![0_u8; row * height * depth]);
+    let there = Copy3d { to: Corner { device: again, reserved: own, ..out.to }, ..out };
+    assert_eq!(call!(cuda, "cuMemcpy3DPeer", of(&there)), SUCCESS);
+    assert!(contents::<u8>(cuda, again, expected.len()) == expected);
+    let back = Copy3d { from: there.to, to: Corner { device, reserved: own, ..out.to }, ..there };
+    assert_eq!(call!(cuda, "cuMemcpy3DPeerAsync", of(&back), none()), SUCCESS);
+    let nowhere = Copy3d { to: Corner { reserved: none(), ..there.to }, ..there };
+    assert_eq!(call!(cuda, "cuMemcpy3DPeer", of(&nowhere)), INVALID_CONTEXT);
 
     // Runs of bytes, over the ends of rows.
     let mut flat = none();

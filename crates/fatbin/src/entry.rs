@@ -13,6 +13,7 @@
 use std::io::Read;
 
 use crate::number::{u16_at, u32_at, u64_at};
+use crate::target::{Reach, Target};
 
 /// Number of bytes read from an entry's header.
 pub const BYTES: usize = 64;
@@ -66,11 +67,12 @@ impl Entry<'_> {
 
     /// Whether a device of `capability` (80 for 8.0) runs the text by the vendor's rules.
     pub fn runs_on(&self, capability: u32) -> bool {
-        match self.flags & (EXACT | FAMILY) {
-            0 => self.target <= capability,
-            FAMILY => self.target <= capability && self.target / 10 == capability / 10,
-            _ => self.target == capability,
-        }
+        let reach = match self.flags & (EXACT | FAMILY) {
+            0 => Reach::Onward,
+            FAMILY => Reach::Family,
+            _ => Reach::Exact,
+        };
+        Target { number: self.target, reach }.runs_on(capability)
     }
 
     /// The decompressed text, without trailing NULs.
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_of_its_own_or_of_a_family_runs_nowhere_else() {
+    fn flags_say_how_far_beyond_its_target_a_text_runs() {
         let runs = |flags, target, capability| {
             Entry { kind: PTX, target, flags, payload: &[], bytes: 0 }.runs_on(capability)
         };

@@ -120,7 +120,7 @@ mod tests {
     type Memory = Bytes<()>;
 
     fn text() -> Text {
-        Text { text: TEXT.to_owned(), target: 70, runs: true }
+        Text { text: TEXT.to_owned(), runs: true }
     }
 
     fn words(words: &[u64]) -> Vec<u8> {
@@ -158,7 +158,7 @@ mod tests {
         let later = pack(&[raw(ELF, 80, 0, b"ELF"), raw(PTX, 121, 0, b"for devices to come")]);
         let several = words(&[address(&later), address(&now), 0]);
         assert_eq!(read(&wrapper(2, 0, address(&several))), Ok(vec![text()]));
-        let alone = Text { text: "for devices to come".to_owned(), target: 121, runs: false };
+        let alone = Text { text: "for devices to come".to_owned(), runs: false };
         assert_eq!(read(&later), Ok(vec![alone]));
     }
 

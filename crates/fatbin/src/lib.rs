@@ -8,6 +8,7 @@ mod container;
 mod entry;
 mod image;
 mod number;
+mod target;
 
 #[cfg(test)]
 mod pack;
@@ -15,14 +16,13 @@ mod pack;
 use std::fmt;
 
 pub use image::{is_file, is_start, texts, texts_in};
+pub use target::{Reach, Target};
 
 /// A PTX text of a fat binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
     /// The text, decompressed, without trailing NULs.
     pub text: String,
-    /// What the text was compiled for: 80 for `compute_80`.
-    pub target: u32,
     /// Whether the device can run the text by the vendor's rules.
     pub runs: bool,
 }

@@ -71,13 +71,7 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
     let (sms, cores) = (*file.gpu.sms, file.cpu_cores());
     // SMs have the first nodes of the network, then come CPU cores, then slices.
     let first_slice = NodeId(sms + cores);
-    let map = AddressMap::new(
-        *file.gpu.channels,
-        *file.gpu.slices_per_channel,
-        *file.gpu.interleave_bytes,
-        first_slice,
-    )
-    .map_err(|error| format!("gpu: {error}"))?;
+    let map = file.gpu.address_map(first_slice).map_err(|error| format!("gpu: {error}"))?;
     let slices = *file.gpu.channels * *file.gpu.slices_per_channel;
     let network = |error| format!("network.{}: {error}", doors.network.name);
     let flit_size = doors.network.flit_size().map_err(network)?;

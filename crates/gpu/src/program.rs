@@ -13,6 +13,8 @@ use strata_workloads::Module;
 /// A parsed PTX text. Kernels compile on first use, so an unused kernel may hold unsupported instructions.
 pub struct Program {
     text: ast::Module,
+    /// Of each text that was linked.
+    targets: Vec<String>,
     options: Options,
     kernels: BTreeMap<String, Arc<Kernel>>,
     variables: Vec<Variable>,
@@ -48,10 +50,12 @@ impl Program {
     /// Everything wrong with a text, each problem with line and column; or texts that cannot be linked.
     pub fn link(modules: &[Module<'_>], heap_bytes: u64, options: Options) -> Result<Program, Diagnostics> {
         let texts = modules.iter().map(|module| front::parse_module(module.name, module.text));
-        let mut text = front::link::link(texts.collect::<Result<_, _>>()?)?;
+        let texts = texts.collect::<Result<Vec<_>, _>>()?;
+        let targets = texts.iter().map(|text| text.target.clone()).collect();
+        let mut text = front::link::link(texts)?;
         text.heap_bytes = heap_bytes;
         let lowered = front::lower(&text, Some(&[]))?;
-        Ok(Program { text, options, kernels: BTreeMap::new(), variables: lowered.variables })
+        Ok(Program { text, targets, options, kernels: BTreeMap::new(), variables: lowered.variables })
     }
 
     /// The compiled kernel of a name.
@@ -98,6 +102,11 @@ impl Program {
             }
             _ => None,
         })
+    }
+
+    /// Targets of the linked texts, in their order.
+    pub fn targets(&self) -> &[String] {
+        &self.targets
     }
 
     /// PTX version and target of the text, as in `8.3` and `sm_80`.

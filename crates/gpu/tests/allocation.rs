@@ -35,12 +35,30 @@ fn ten_times_the_work_allocates_no_more() {
         of("hi-end"),
         in_cache_mode,
     ] {
-        no_more_on(&machine);
+        no_more_on(&machine, &module(KERNEL), 3);
     }
 }
 
-fn no_more_on(machine: &Machine) {
-    on_device(machine, PLAIN, &module(KERNEL), |device| {
+/// What bulk copies do: a block to shared memory, whose bytes a barrier counts, and sums of its words back.
+const BULK: &str = ".version 8.0\n.target sm_90\n.address_size 64\n\
+    .visible .entry k(.param .u64 in, .param .u32 rounds) {\n.reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<2>;\n\
+    .shared .align 16 .b8 s[1024]; .shared .align 8 .b8 b[8];\nld.param.u64 %rd0, [in];\nld.param.u32 %r0, [rounds];\n\
+    mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p0, %r1, 0;\nmov.u32 %r2, 1024;\nmov.u32 %r3, 0;\n\
+    @%p0 mbarrier.init.shared::cta.b64 [b], 1;\nbar.sync 0;\nLOOP:\n@!%p0 bra WAIT;\n\
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 1024;\n\
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd0], %r2, [b];\n\
+    WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [b], %r3;\n@!%p1 bra WAIT;\nxor.b32 %r3, %r3, 1;\nbar.sync 0;\n\
+    @!%p0 bra NEXT;\ncp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd0+4096], [s], %r2;\n\
+    cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nNEXT:\nbar.sync 0;\n\
+    sub.u32 %r0, %r0, 1;\nsetp.ne.u32 %p2, %r0, 0;\n@%p2 bra LOOP;\nret;\n}\n";
+
+#[test]
+fn nor_do_bulk_copies() {
+    no_more_on(&gtx480(&[]), BULK, 4);
+}
+
+fn no_more_on(machine: &Machine, text: &str, rounds: u32) {
+    on_device(machine, PLAIN, text, |device| {
         let input = device.alloc("in", 1 << 18).unwrap();
         device.fill(input, 0, 1 << 18).unwrap();
         let mut launch = |rounds: u32| {
@@ -52,9 +70,9 @@ fn no_more_on(machine: &Machine) {
         };
         // The first launch compiles the kernel, and has as much in flight at once as any later one.
         launch(60);
-        let (few, short) = launch(3);
-        let (many, long) = launch(30);
-        assert!(long > 9 * short, "{short} and {long} warp instructions");
+        let (few, short) = launch(rounds);
+        let (many, long) = launch(10 * rounds);
+        assert!(long > 8 * short, "{short} and {long} warp instructions");
         // A few more where a new peak of what is in flight is reached.
         assert!(many <= few + 64, "{few} allocations in a short launch, {many} in one ten times as long");
     });

@@ -1,4 +1,5 @@
-//! What there is to choose from, as JSON objects: workloads, machines, systems, doors, metrics, papers, keys of machines.
+//! What there is to choose from, as JSON objects: workloads, machines, systems, doors, policies, metrics, papers, keys
+//! of machines.
 
 use serde_json::{Value, json};
 use strata_engine::config::Kind;
@@ -36,6 +37,18 @@ pub fn doors() -> Vec<Value> {
     let of =
         |door: &machine::Door| json!({ "name": door.name, "between": door.between, "choices": door.choices });
     doors.iter().map(of).collect()
+}
+
+/// The policies, each with the key of a machine file that chooses it.
+#[must_use]
+pub fn policies() -> Vec<Value> {
+    let of = |key: machine::PolicyKey| {
+        let path = key.key;
+        key.policies.into_iter().map(move |policy| {
+            json!({ "key": path, "name": policy.name, "value": policy.value, "description": policy.meaning })
+        })
+    };
+    machine::policies().into_iter().flat_map(of).collect()
 }
 
 /// The built-in metrics.

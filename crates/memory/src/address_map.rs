@@ -1,6 +1,7 @@
 //! Maps device addresses to slices and channels, and back.
 
 use crate::address::{LINE_BYTES, LineAddress};
+use crate::interleave::InterleaveHash;
 use crate::packet::NodeId;
 use crate::parameters::ParameterError;
 use crate::slice_map::SliceMap;
@@ -22,6 +23,7 @@ pub struct Home {
 /// of channels need not be a power of two. Within a channel, chunks alternate between its slices. In the
 /// published patterns of GTX 480 and QV100 this is the lowest bank bit, so the slices of a channel never
 /// share a bank; the slices of the RTX 3070 alternate by lines, which a chunk of 256 bytes cannot express.
+/// With a [hash](InterleaveHash) a chunk lies in another slice of its round, at the same place there.
 /// The map agrees with [`SliceMap`], which is all that a requester needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressMap {
@@ -59,6 +61,14 @@ impl AddressMap {
         Ok(AddressMap { slices, divide: Divisor::new(count), slice_count: u64::from(count), channels, shift })
     }
 
+    /// The map with a hash of the chunks.
+    ///
+    /// # Errors
+    /// Says why there is no such hash for this number of slices.
+    pub fn with_hash(self, hash: &InterleaveHash) -> Result<AddressMap, ParameterError> {
+        Ok(AddressMap { slices: self.slices.with_hash(hash)?, ..self })
+    }
+
     /// The home of a device line.
     #[inline]
     pub fn home(&self, line: LineAddress) -> Home {
@@ -68,6 +78,10 @@ impl AddressMap {
         let chunk = line.0 >> self.shift;
         let (local, slice) = self.divide.divide(chunk);
         let within = line.0 & (self.chunk_lines() - 1);
+        let slice = match self.slices.hash() {
+            Some(hash) => slice ^ hash.of(local),
+            None => slice,
+        };
         Home { slice: slice as u16, line: LineAddress(local << self.shift | within) }
     }
 
@@ -86,7 +100,12 @@ impl AddressMap {
             let (row, within) = window::row_of(home.line);
             return window::line_of(row * self.slice_count + u64::from(home.slice), within);
         }
-        let chunk = (home.line.0 >> self.shift) * self.slice_count + u64::from(home.slice);
+        let local = home.line.0 >> self.shift;
+        let slice = match self.slices.hash() {
+            Some(hash) => u64::from(home.slice) ^ hash.of(local),
+            None => u64::from(home.slice),
+        };
+        let chunk = local * self.slice_count + slice;
         LineAddress(chunk << self.shift | home.line.0 & (self.chunk_lines() - 1))
     }
 
@@ -178,10 +197,77 @@ mod tests {
         }
     }
 
+    fn hashes() -> [InterleaveHash; 2] {
+        // Bits 8 to 12 of an address select one of 32 slices.
+        let bits = vec![vec![13, 18], vec![14, 19, 23], vec![15], vec![16, 63], vec![17, 22]];
+        [InterleaveHash::Ipoly, InterleaveHash::Xor { bits }]
+    }
+
+    #[test]
+    fn hashed_lines_have_homes_of_their_own_in_the_same_round() {
+        let mut random = Stream::new(2, "hashed address map");
+        let plain = AddressMap::new(16, 2, 256, NodeId(15)).unwrap();
+        assert_eq!(plain.with_hash(&InterleaveHash::None).unwrap(), plain);
+        for hash in hashes() {
+            let map = plain.with_hash(&hash).unwrap();
+            let near_and_far = (0..20_000).chain((0..20_000).map(|_| random.next() >> 24));
+            for line in near_and_far.map(LineAddress) {
+                let home = map.home(line);
+                assert_eq!(home.line, plain.home(line).line, "{hash:?}");
+                assert_eq!(map.device_line(home), line, "{hash:?}");
+                assert_eq!(map.node_of(line), NodeId(15 + home.slice), "{hash:?}");
+            }
+            for round in (0..2000).map(|_| random.next() >> 30) {
+                let mut slices: Vec<u16> =
+                    (0..32).map(|chunk| map.home(LineAddress((round * 32 + chunk) * 2)).slice).collect();
+                slices.sort_unstable();
+                assert_eq!(
+                    slices,
+                    (0..32).collect::<Vec<_>>(),
+                    "{hash:?}: each slice has a chunk of round {round}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn ipoly_spreads_every_power_of_two_over_all_slices() {
+        for (channels, slices) in [(2, 1), (16, 2), (64, 4)] {
+            let plain = AddressMap::new(channels, slices, 256, NodeId(0)).unwrap();
+            let map = plain.with_hash(&InterleaveHash::Ipoly).unwrap();
+            let count = u64::from(channels * slices);
+            let met = |map: &AddressMap, stride: u32| {
+                let homes = (0..count).map(|chunk| map.home(LineAddress((chunk << stride) * 2)).slice);
+                homes.collect::<std::collections::HashSet<_>>().len() as u64
+            };
+            for stride in 0..30 {
+                assert_eq!(met(&map, stride), count, "{count} slices, chunks 2^{stride} apart");
+            }
+            assert_eq!(met(&plain, 12), 1, "without a hash, a stride meets one slice");
+        }
+    }
+
+    #[test]
+    fn a_xor_takes_the_bits_that_are_given() {
+        let [_, xor] = hashes();
+        let map = AddressMap::new(16, 2, 256, NodeId(0)).unwrap().with_hash(&xor).unwrap();
+        for (bit, slice) in [(13, 1), (18, 1), (14, 2), (19, 2), (23, 2), (15, 4), (16, 8), (17, 16), (20, 0)]
+        {
+            assert_eq!(map.home(LineAddress(1 << (bit - 7))).slice, slice, "bit {bit}");
+        }
+        assert_eq!(map.home(LineAddress((1 << 13 | 1 << 18 | 1 << 17 | 1 << 8) >> 7)).slice, 16 + 1);
+    }
+
     #[test]
     fn rows_of_the_window_stay_whole() {
-        for (channels, slices) in [(6, 2), (1, 1), (10, 4), (5, 3)] {
-            let map = AddressMap::new(channels, slices, 256, NodeId(15)).unwrap();
+        let hashed =
+            AddressMap::new(16, 2, 256, NodeId(15)).unwrap().with_hash(&InterleaveHash::Ipoly).unwrap();
+        for (channels, slices) in [(6, 2), (1, 1), (10, 4), (5, 3), (16, 2)] {
+            let map = if channels == 16 {
+                hashed
+            } else {
+                AddressMap::new(channels, slices, 256, NodeId(15)).unwrap()
+            };
             for row in 0..1000 {
                 let homes: Vec<Home> =
                     (0..window::ROW_LINES).map(|within| map.home(window::line_of(row, within))).collect();
@@ -219,6 +305,24 @@ mod tests {
             assert_eq!(map.channel_of(slice), ((chunk % 6) as u16, (chunk / 6 % 2) as usize));
         }
         assert_eq!(map.slices_of(4).collect::<Vec<_>>(), [4, 10]);
+    }
+
+    #[test]
+    fn what_cannot_be_hashed_is_refused() {
+        let lists =
+            |lists: &[&[u32]]| InterleaveHash::Xor { bits: lists.iter().map(|list| list.to_vec()).collect() };
+        for (slices, hash, message) in [
+            (12, InterleaveHash::Ipoly, "found 12 slices, expected a power of two up to 256"),
+            (512, InterleaveHash::Ipoly, "found 512 slices, expected a power of two up to 256"),
+            (4, lists(&[&[10]]), "found 1 lists of bits, expected 2, one for each bit of 4 slices"),
+            (4, lists(&[&[10], &[9]]), "found bit 9, expected 10 to 63"),
+            (4, lists(&[&[10], &[64]]), "found bit 64, expected 10 to 63"),
+            (4, lists(&[&[], &[12, 12]]), "found bit 12 twice for a bit of the slice, expected once"),
+        ] {
+            let map = AddressMap::new(slices, 1, 256, NodeId(0)).unwrap();
+            let error = map.with_hash(&hash).unwrap_err();
+            assert_eq!((error.field, error.message.as_str()), ("interleave_hash", message));
+        }
     }
 
     #[test]

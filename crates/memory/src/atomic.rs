@@ -190,6 +190,7 @@ pub fn apply(op: AtomicOp, ty: AtomicType, old: u64, a: u64, b: u64) -> u64 {
             S64 => int(op, old as i64, a as i64, i64::wrapping_add) as u64,
             // The front end refuses the rest (PTX ISA, `atom`).
             B128 => unreachable!("{op:?} of 128 bits"),
+            F16 | Bf16 if op != Add => half_extreme(op, ty, old as u16, a as u16).into(),
             _ if op != Add => unreachable!("{op:?} of floating-point numbers"),
             F32 => {
                 let sum = f32::from_bits(old as u32) + f32::from_bits(a as u32);
@@ -209,8 +210,24 @@ pub fn apply(op: AtomicOp, ty: AtomicType, old: u64, a: u64, b: u64) -> u64 {
     }
 }
 
-/// The sum of two 16-bit floating-point numbers, the only operation that they have. Rounded to f32 first, it is
-/// rounded correctly all the same: 24 bits are at least twice 11 (or 8) and two more.
+/// The lesser or greater of two 16-bit floating-point numbers, which only bulk reductions ask for. -0 is below 0; a number
+/// wins over what is none.
+fn half_extreme(op: AtomicOp, ty: AtomicType, old: u16, a: u16) -> u16 {
+    let wide = |bits| {
+        if ty == AtomicType::Bf16 { bf16::from_bits(bits).to_f32() } else { f16::from_bits(bits).to_f32() }
+    };
+    let (x, y) = (wide(old), wide(a));
+    let keeps = match op {
+        _ if x.is_nan() && y.is_nan() => return NAN_HALF,
+        _ if x.is_nan() || y.is_nan() => y.is_nan(),
+        AtomicOp::Min => x.total_cmp(&y).is_le(),
+        _ => x.total_cmp(&y).is_ge(),
+    };
+    if keeps { old } else { a }
+}
+
+/// The sum of two 16-bit floating-point numbers. Rounded to f32 first, it is rounded correctly all the same: 24 bits are at
+/// least twice 11 (or 8) and two more.
 fn half_sum(ty: AtomicType, old: u16, a: u16) -> u16 {
     let sum = if ty == AtomicType::Bf16 {
         bf16::from_f32(bf16::from_bits(old).to_f32() + bf16::from_bits(a).to_f32()).to_bits()
@@ -283,6 +300,12 @@ mod tests {
             // 1.5 and a last place; a tie that rounds to even; an overflow beside a sum; a NaN beside a zero.
             (Add, F16, 0x3e00, 0x1400, 0, 0x3e01),
             (Add, Bf16, 0x3fc0, 0x3b80, 0, 0x3fc0),
+            // -0 below 0, and a number before what is none.
+            (Min, F16, 0, 0x8000, 0, 0x8000),
+            (Max, F16, 0x8000, 0, 0, 0),
+            (Min, F16, 0x7e01, 0x7bff, 0, 0x7bff),
+            (Max, Bf16, 0xbf80, 0xffff, 0, 0xbf80),
+            (Max, Bf16, 0xffc1, 0x7f81, 0, 0x7fff),
             (Add, F16x2, 0x7bff_3c00, 0x7bff_3c00, 0, 0x7c00_4000),
             (Add, Bf16x2, 0xff80_3f80, 0x7f80_bf80, 0, 0x7fff_0000),
             (Add, F64, 0x7ff0_0000_0000_0000, 0xfff0_0000_0000_0000, 0, 0xfff8_0000_0000_0000),

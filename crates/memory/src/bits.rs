@@ -57,6 +57,25 @@ impl Set {
         self.0.iter().all(|word| *word == 0)
     }
 
+    /// The least member that is at least `from`.
+    #[inline]
+    pub fn next(&self, from: usize) -> Option<usize> {
+        let mut mask = u64::MAX << (from % 64);
+        for word in from / 64..self.0.len() {
+            let bits = self.0[word] & mask;
+            if bits != 0 {
+                return Some(64 * word + bits.trailing_zeros() as usize);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
+    /// Makes room for numbers below a larger bound.
+    pub fn grow(&mut self, bound: usize) {
+        self.0.resize(bound.div_ceil(64), 0);
+    }
+
     /// Number of 64-bit words, for loops that change the set while they go through it word by word.
     #[inline]
     pub fn words(&self) -> usize {
@@ -97,6 +116,10 @@ mod tests {
         assert_eq!((set.contains(63), set.contains(64)), (true, false));
         assert_eq!((set.range(0, 64), set.range(126, 5), set.range(136, 64)), (1 << 63 | 1, 0b100, 1 << 63));
         assert_eq!(members(0).count(), 0);
+        assert_eq!(
+            [0, 1, 64, 129, 199, 200, 999].map(|from| set.next(from)),
+            [Some(0), Some(63), Some(128), Some(199), Some(199), None, None]
+        );
         assert_eq!((set.take_word(0).collect::<Vec<_>>(), set.iter().next()), (vec![0, 63], Some(128)));
     }
 }

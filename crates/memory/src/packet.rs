@@ -7,6 +7,7 @@ use crate::atomic::AtomicBatch;
 use crate::client::Client;
 use crate::line::ByteMask;
 use crate::ownership::{Letter, Message};
+use crate::touch::{Origin, Touch, TouchKind};
 use crate::tray::Tray;
 
 typed_id! {
@@ -66,6 +67,9 @@ pub struct Contents {
     pub client: Client,
     /// Identifies the request to its sender; the reply carries the same tag.
     pub tag: u32,
+    /// The instruction behind the request, for policies. It takes no bytes on the wire. ASSUMED: the header has room for what a policy
+    /// uses of it.
+    pub origin: Origin,
     /// The request or answer itself.
     pub body: Body,
 }
@@ -96,6 +100,18 @@ impl Contents {
             },
             Body::Taken => unreachable!("an empty packet is for nothing"),
         }
+    }
+
+    /// The request as a policy of the last-level cache sees it. A registration is a store.
+    #[inline]
+    pub fn touch(&self) -> Touch {
+        let kind = match self.body {
+            Body::Read(_) => TouchKind::Load,
+            Body::Atomic(_) => TouchKind::Atomic,
+            Body::Owned(letter, _) if letter.message == Message::Read => TouchKind::Load,
+            _ => TouchKind::Store,
+        };
+        Touch { line: self.line, origin: self.origin, node: self.source, kind }
     }
 
     /// Size on the wire in bytes: the header, plus the payload if there is one.

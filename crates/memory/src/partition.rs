@@ -165,7 +165,7 @@ impl PartitionIsland {
         let mut groups = vec![PartitionStatistics { requests, replies, ..self.statistics }.report()];
         groups.extend(self.slices.iter().flat_map(|slice| slice.ends.llc.statistics()));
         groups.extend(self.slices.iter().filter_map(|slice| Some(slice.ends.cache.as_ref()?.statistics())));
-        groups.push(self.dram.statistics());
+        groups.extend(self.dram.statistics());
         groups
     }
 

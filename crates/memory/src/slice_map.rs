@@ -1,11 +1,13 @@
 //! Maps lines to the slices of the last-level cache that own them.
 
 use crate::address::{LINE_BYTES, LineAddress};
+use crate::interleave::{InterleaveHash, SliceHash};
 use crate::packet::NodeId;
+use crate::parameters::ParameterError;
 use crate::window;
 
 /// The map from lines to LLC slices, which deals out chunks of `interleave` bytes to the slices in turn, and in the same way the
-/// rows of the [window].
+/// rows of the [window]. A hash may spread the chunks otherwise: a chunk then lies in another slice of its round.
 ///
 /// The slices are consecutive nodes of the network. [`AddressMap`](crate::address_map::AddressMap) knows
 /// which of them share a DRAM channel.
@@ -17,6 +19,7 @@ pub struct SliceMap {
     /// Binary logarithm of the lines of a chunk.
     shift: u32,
     first_node: NodeId,
+    hash: Option<SliceHash>,
 }
 
 impl SliceMap {
@@ -30,27 +33,47 @@ impl SliceMap {
             mask: slices.is_power_of_two().then(|| u64::from(slices) - 1),
             shift: lines.trailing_zeros(),
             first_node,
+            hash: None,
         })
+    }
+
+    /// The map with a hash of the chunks.
+    ///
+    /// # Errors
+    /// Says why there is no such hash for this number of slices.
+    pub fn with_hash(self, hash: &InterleaveHash) -> Result<SliceMap, ParameterError> {
+        let hash = SliceHash::new(hash, self.slices(), 1 << self.shift)?;
+        Ok(SliceMap { hash, ..self })
     }
 
     /// The slice that owns a line, counted from 0.
     #[inline]
-    pub fn slice_of(self, line: LineAddress) -> u16 {
-        let chunk = if window::holds(line) { window::row_of(line).0 } else { line.0 >> self.shift };
-        (match self.mask {
-            Some(mask) => chunk & mask,
-            None => chunk % self.slices,
+    pub fn slice_of(&self, line: LineAddress) -> u16 {
+        if window::holds(line) {
+            return (window::row_of(line).0 % self.slices) as u16;
+        }
+        let chunk = line.0 >> self.shift;
+        (match (self.mask, &self.hash) {
+            (None, _) => chunk % self.slices,
+            (Some(mask), None) => chunk & mask,
+            (Some(mask), Some(hash)) => (chunk ^ hash.of(chunk / self.slices)) & mask,
         }) as u16
+    }
+
+    /// The hash of the chunks.
+    #[inline]
+    pub(crate) fn hash(&self) -> Option<&SliceHash> {
+        self.hash.as_ref()
     }
 
     /// The network node of the slice that owns a line.
     #[inline]
-    pub fn node_of(self, line: LineAddress) -> NodeId {
+    pub fn node_of(&self, line: LineAddress) -> NodeId {
         NodeId(self.first_node.0 + self.slice_of(line))
     }
 
     /// Number of slices in the machine.
-    pub fn slices(self) -> u16 {
+    pub fn slices(&self) -> u16 {
         self.slices as u16
     }
 }

@@ -1,16 +1,16 @@
-//! Tag arrays: which lines a set-associative cache holds, and which bytes of them.
+//! Sets: where a set-associative cache puts a line, and which it evicts for it.
+
+use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::seed::Stream;
-use strata_engine::typed_id;
 
 use crate::address::LineAddress;
-use crate::bits::Set;
-use crate::line::ByteMask;
-use crate::mshr::MshrId;
+use crate::cache::{FrameId, Frames, Store};
 use crate::parameters::ParameterError;
-use crate::replacement::{Replacement, ReplacementPolicy};
+use crate::replacement::{ReplacementPolicy, Shape, Victims};
+use crate::touch::Touch;
 
 /// How the set of a line is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +22,8 @@ pub enum SetIndex {
     Bits,
     /// The line number folded into the index bits by XOR. The number of sets must be a power of two.
     Xor,
+    /// The remainder of a division of polynomials (Rau, ISCA 1991). The number of sets must be a power of two.
+    Ipoly,
     /// The hash that Nugteren et al. measured in a Fermi L1D of lines of 128 bytes ("A Detailed GPU Cache Model Based on
     /// Reuse Distance Theory", HPCA 2014): the address's bits 7 to 11, by XOR with bits 13, 14, 15, 17 and 19; with 64 sets
     /// bit 12 above them. ASSUMED for other powers of two: further bits above that one, or as many of the low ones.
@@ -46,6 +48,7 @@ impl SetIndex {
                 }
                 folded & mask
             }
+            SetIndex::Ipoly => crate::ipoly::remainder(line.0, bits),
             SetIndex::Fermi => fermi(line.0) & mask,
         }) as usize
     }
@@ -57,15 +60,10 @@ fn fermi(line: u64) -> u64 {
     line ^ (line >> 6 & 0b111 | line >> 7 & 0b1000 | line >> 8 & 0b1_0000)
 }
 
-typed_id! {
-    /// A frame, which holds one line: set number times ways, plus the way.
-    FrameId, u32
-}
-
 /// Largest number of lines in a cache. ASSUMED: 128 MiB, as much as the whole L2 of the largest GPUs.
 pub const MAX_FRAMES: usize = 1 << 20;
 
-/// The shape and policies of a tag array.
+/// The shape and policies of the sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Number of sets in the array.
@@ -93,8 +91,8 @@ impl Geometry {
             ("sets", format!("must be at most {MAX_FRAMES} lines in all, found {sets} sets of {ways} ways"))
         } else if index != SetIndex::Modulo && !sets.is_power_of_two() {
             ("sets", format!("an index of bits needs a power of two, found {sets}"))
-        } else if replacement == ReplacementPolicy::TreePlru && !ways.is_power_of_two() {
-            ("ways", format!("tree-plru needs a power of two, found {ways}"))
+        } else if let Err(need) = replacement.check(ways) {
+            ("ways", need)
         } else {
             return Ok(());
         };
@@ -102,39 +100,26 @@ impl Geometry {
     }
 }
 
-/// No line has this number: addresses have 64 bits, line numbers 57.
-const NO_LINE: u64 = u64::MAX;
-
-/// The tags of a set-associative cache, with valid and dirty bytes for each line.
-///
-/// A frame that waits for a fill is *pinned*: it carries the name of its MSHR and is never a victim.
-#[derive(Clone, Debug)]
-pub struct TagArray {
+/// The frames of a set-associative cache: frame n is way n % ways of set n / ways.
+pub struct Sets {
     sets: usize,
     ways: usize,
     index: SetIndex,
     /// Binary logarithm of the sets when they are a power of two.
     bits: u32,
-    /// Line numbers, the ways of a set side by side, so that a probe is one short vectorised scan.
-    lines: Vec<u64>,
-    valid: Vec<ByteMask>,
-    dirty: Vec<ByteMask>,
-    pinned: Vec<Option<MshrId>>,
-    /// The frames without a line, and those that are pinned: what the choice of a victim asks of a whole set.
-    empty_frames: Set,
-    pinned_frames: Set,
-    /// Bit n of word w: frame 64 w + n has dirty bytes. A flush walks these.
-    dirty_frames: Vec<u64>,
-    replacement: Replacement,
+    frames: Frames,
+    victims: Victims,
+    /// By extra frame: the request that brought its line.
+    brought: Vec<Touch>,
 }
 
-impl TagArray {
+impl Sets {
     /// Makes an empty array. Random replacement draws from `stream`.
     ///
     /// # Panics
     /// Panics if [`Geometry::check`] finds a fault.
-    pub fn new(geometry: Geometry, stream: Stream) -> TagArray {
-        TagArray::with_buffers(geometry, 0, stream)
+    pub fn new(geometry: Geometry, stream: Stream) -> Sets {
+        Sets::with_buffers(geometry, 0, stream)
     }
 
     /// Makes an empty array with `buffers` extra frames outside the sets, for lines that have no way yet.
@@ -143,31 +128,18 @@ impl TagArray {
     ///
     /// # Panics
     /// Panics if [`Geometry::check`] finds a fault.
-    pub fn with_buffers(geometry: Geometry, buffers: usize, stream: Stream) -> TagArray {
+    pub fn with_buffers(geometry: Geometry, buffers: usize, stream: Stream) -> Sets {
         geometry.check().expect("a geometry is checked before it is built");
         let Geometry { sets, ways, index, replacement } = geometry;
-        let frames = sets * ways + buffers;
-        let mut empty_frames = Set::new(frames);
-        (0..frames).for_each(|frame| empty_frames.insert(frame));
-        TagArray {
+        Sets {
             sets,
             ways,
             index,
             bits: if sets.is_power_of_two() { sets.trailing_zeros() } else { 0 },
-            lines: vec![NO_LINE; frames],
-            valid: bytemuck::zeroed_vec(frames),
-            dirty: bytemuck::zeroed_vec(frames),
-            pinned: vec![None; frames],
-            empty_frames,
-            pinned_frames: Set::new(frames),
-            dirty_frames: vec![0; frames.div_ceil(64)],
-            replacement: Replacement::new(replacement, sets, ways, stream),
+            frames: Frames::new(sets * ways + buffers),
+            victims: Victims::new(replacement, Shape { sets, ways, stream }),
+            brought: vec![Touch::default(); buffers],
         }
-    }
-
-    /// Number of frames, extra ones included.
-    pub fn frames(&self) -> usize {
-        self.lines.len()
     }
 
     /// The set that a line belongs to.
@@ -180,7 +152,7 @@ impl TagArray {
     #[inline]
     pub fn find(&self, line: LineAddress) -> Option<FrameId> {
         let first = self.set_of(line) * self.ways;
-        let (fours, rest) = self.lines[first..first + self.ways].as_chunks::<4>();
+        let (fours, rest) = self.frames.lines[first..first + self.ways].as_chunks::<4>();
         for (n, four) in fours.iter().enumerate() {
             if let Some(way) = four.iter().position(|tag| *tag == line.0) {
                 return Some(FrameId((first + 4 * n + way) as u32));
@@ -190,42 +162,45 @@ impl TagArray {
         Some(FrameId((first + 4 * fours.len() + way) as u32))
     }
 
+    /// The frames of the set that a line belongs to.
+    #[inline]
+    pub fn frames_for(&self, line: LineAddress) -> Range<usize> {
+        let first = self.set_of(line) * self.ways;
+        first..first + self.ways
+    }
+
     /// A frame of the line's set that can take it: an empty one if there is one, otherwise the replacement
     /// victim. `None` if every way is pinned.
     #[inline]
     pub fn victim(&mut self, line: LineAddress) -> Option<FrameId> {
         let set = self.set_of(line);
         let first = set * self.ways;
-        let empty = self.empty_frames.range(first, self.ways);
+        let empty = self.frames.empty.range(first, self.ways);
         if empty != 0 {
             return Some(FrameId(first as u32 + empty.trailing_zeros()));
         }
         let eligible = self.unpinned(first);
-        (eligible != 0).then(|| FrameId((first + self.replacement.victim(set, eligible)) as u32))
+        (eligible != 0).then(|| FrameId((first + self.victims.victim(set, eligible)) as u32))
     }
 
     /// The ways that are not pinned of the set whose first frame is `first`, as a mask.
     #[inline]
     fn unpinned(&self, first: usize) -> u64 {
-        !self.pinned_frames.range(first, self.ways) & u64::MAX >> (64 - self.ways)
+        !self.frames.waiting.range(first, self.ways) & u64::MAX >> (64 - self.ways)
     }
 
-    /// Whether [`TagArray::victim`] would find a frame.
+    /// Whether [`Sets::victim`] would find a frame.
     #[inline]
     pub fn has_victim(&self, line: LineAddress) -> bool {
         self.unpinned(self.set_of(line) * self.ways) != 0
     }
 
-    /// Assigns the frame to a line, with no byte valid. Its previous contents are lost.
+    /// Assigns the frame to the line of a request, with no byte valid. Its previous contents are lost.
     #[inline]
-    pub fn install(&mut self, frame: FrameId, line: LineAddress) {
-        debug_assert_eq!(self.set_of(line), frame.index() / self.ways, "a line goes into its own set");
-        debug_assert!(self.pinned[frame.index()].is_none(), "a pinned frame is not given away");
-        self.lines[frame.index()] = line.0;
-        self.empty_frames.remove(frame.index());
-        self.valid[frame.index()] = ByteMask::NONE;
-        self.clean(frame);
-        self.replacement.filled(frame.index());
+    pub fn install(&mut self, frame: FrameId, touch: &Touch) {
+        debug_assert_eq!(self.set_of(touch.line), frame.index() / self.ways, "a line goes into its own set");
+        self.frames.assign(frame, touch.line);
+        self.victims.filled(frame.index(), touch);
     }
 
     /// Whether the frame is one of the extra frames outside the sets.
@@ -234,144 +209,55 @@ impl TagArray {
         frame.index() >= self.sets * self.ways
     }
 
-    /// Assigns an extra frame to a line, with no byte valid.
-    pub fn install_in_buffer(&mut self, frame: FrameId, line: LineAddress) {
-        debug_assert!(self.is_buffer(frame) && self.line(frame).is_none(), "a free frame beside the sets");
-        self.lines[frame.index()] = line.0;
-        self.empty_frames.remove(frame.index());
+    /// Assigns an extra frame to the line of a request, with no byte valid.
+    pub fn install_in_buffer(&mut self, frame: FrameId, touch: &Touch) {
+        debug_assert!(
+            self.is_buffer(frame) && self.frames.line(frame).is_none(),
+            "a free frame beside the sets"
+        );
+        self.frames.assign(frame, touch.line);
+        self.brought[frame.index() - self.sets * self.ways] = *touch;
     }
 
     /// Moves a line from an extra frame to a frame of its set, whose previous contents are lost.
     pub fn move_from_buffer(&mut self, buffer: FrameId, frame: FrameId) {
-        let line = self.line(buffer).expect("a line that moves was there");
-        let (valid, dirty) = (self.valid(buffer), self.dirty(buffer));
-        self.invalidate(buffer);
-        self.install(frame, line);
-        self.add_valid(frame, valid);
-        self.add_dirty(frame, dirty);
+        self.frames.shift(buffer, frame);
+        let touch = self.brought[buffer.index() - self.sets * self.ways];
+        self.victims.filled(frame.index(), &touch);
     }
 
     /// Notes a use of the frame, for replacement.
     #[inline]
-    pub fn used(&mut self, frame: FrameId) {
-        self.replacement.used(frame.index());
+    pub fn used(&mut self, frame: FrameId, touch: &Touch) {
+        self.victims.used(frame.index(), touch);
     }
+}
 
-    /// The line in a frame; `None` if the frame is empty.
+impl Store for Sets {
     #[inline]
-    pub fn line(&self, frame: FrameId) -> Option<LineAddress> {
-        let line = self.lines[frame.index()];
-        (line != NO_LINE).then_some(LineAddress(line))
+    fn frames(&self) -> &Frames {
+        &self.frames
     }
 
-    /// The valid bytes of the frame's line.
     #[inline]
-    pub fn valid(&self, frame: FrameId) -> ByteMask {
-        self.valid[frame.index()]
-    }
-
-    /// The dirty bytes of the frame's line: those newer than in the level below.
-    #[inline]
-    pub fn dirty(&self, frame: FrameId) -> ByteMask {
-        self.dirty[frame.index()]
-    }
-
-    /// Marks bytes valid that arrived from the level below.
-    #[inline]
-    pub fn add_valid(&mut self, frame: FrameId, bytes: ByteMask) {
-        self.valid[frame.index()] |= bytes;
-    }
-
-    /// Marks bytes valid and dirty that were written here.
-    #[inline]
-    pub fn add_dirty(&mut self, frame: FrameId, bytes: ByteMask) {
-        self.valid[frame.index()] |= bytes;
-        self.dirty[frame.index()] |= bytes;
-        if !bytes.is_empty() {
-            self.dirty_frames[frame.index() / 64] |= 1 << (frame.index() % 64);
-        }
-    }
-
-    /// Marks all bytes clean after a write-back.
-    #[inline]
-    pub fn clean(&mut self, frame: FrameId) {
-        self.dirty[frame.index()] = ByteMask::NONE;
-        self.dirty_frames[frame.index() / 64] &= !(1 << (frame.index() % 64));
-    }
-
-    /// Drops all bytes of the frame's line. A pinned frame remains assigned to its line.
-    #[inline]
-    pub fn invalidate(&mut self, frame: FrameId) {
-        self.valid[frame.index()] = ByteMask::NONE;
-        self.clean(frame);
-        if self.pinned[frame.index()].is_none() {
-            self.lines[frame.index()] = NO_LINE;
-            self.empty_frames.insert(frame.index());
-        }
-    }
-
-    /// Drops all lines.
-    ///
-    /// # Panics
-    /// Panics if a frame is pinned or dirty, since its bytes would be lost.
-    pub fn invalidate_all(&mut self) {
-        assert!(
-            self.dirty_frames.iter().all(|word| *word == 0),
-            "dirty bytes are written back before a drop"
-        );
-        assert!(self.pinned_frames.is_empty(), "no fill is under way when a cache is dropped");
-        for frame in 0..self.lines.len() {
-            if self.lines[frame] != NO_LINE {
-                (self.lines[frame], self.valid[frame]) = (NO_LINE, ByteMask::NONE);
-                self.empty_frames.insert(frame);
-            }
-        }
-    }
-
-    /// The MSHR whose fill the frame waits for.
-    #[inline]
-    pub fn pinned(&self, frame: FrameId) -> Option<MshrId> {
-        self.pinned[frame.index()]
-    }
-
-    /// Pins the frame until the fill of an MSHR.
-    #[inline]
-    pub fn pin(&mut self, frame: FrameId, mshr: MshrId) {
-        debug_assert!(self.pinned[frame.index()].is_none(), "a frame waits for one MSHR");
-        self.pinned[frame.index()] = Some(mshr);
-        self.pinned_frames.insert(frame.index());
-    }
-
-    /// Unpins the frame when its MSHR is done.
-    #[inline]
-    pub fn unpin(&mut self, frame: FrameId) {
-        debug_assert!(self.pinned[frame.index()].is_some(), "a frame is unpinned once");
-        self.pinned[frame.index()] = None;
-        self.pinned_frames.remove(frame.index());
-    }
-
-    /// The first frame with dirty bytes at or after `from`.
-    pub fn next_dirty(&self, from: FrameId) -> Option<FrameId> {
-        let (start, bit) = (from.index() / 64, from.index() % 64);
-        let mut mask = u64::MAX << bit;
-        for (word, bits) in self.dirty_frames.iter().enumerate().skip(start) {
-            let bits = bits & mask;
-            mask = u64::MAX;
-            if bits != 0 {
-                return Some(FrameId((64 * word + bits.trailing_zeros() as usize) as u32));
-            }
-        }
-        None
+    fn frames_mut(&mut self) -> &mut Frames {
+        &mut self.frames
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line::ByteMask;
+    use crate::mshr::MshrId;
 
-    fn array(sets: usize, ways: usize, index: SetIndex) -> TagArray {
-        let geometry = Geometry { sets, ways, index, replacement: ReplacementPolicy::Lru };
-        TagArray::new(geometry, Stream::new(1, "tags"))
+    fn touch(line: u64) -> Touch {
+        Touch { line: LineAddress(line), ..Touch::default() }
+    }
+
+    fn array(sets: usize, ways: usize, index: SetIndex) -> Sets {
+        let geometry = Geometry { sets, ways, index, replacement: ReplacementPolicy::LRU };
+        Sets::new(geometry, Stream::new(1, "tags"))
     }
 
     #[test]
@@ -382,6 +268,12 @@ mod tests {
             (SetIndex::Xor, 32, 100, 7),
             (SetIndex::Xor, 1, 100, 0),
             (SetIndex::Bits, 1, 100, 0),
+            // Modulo x^2 + x + 1: x^2 is x + 1, and x^3 is 1.
+            (SetIndex::Ipoly, 4, 3, 3),
+            (SetIndex::Ipoly, 4, 4, 3),
+            (SetIndex::Ipoly, 4, 8, 1),
+            (SetIndex::Ipoly, 4, 12, 2),
+            (SetIndex::Ipoly, 1, 12, 0),
             // Bits of the address one at a time: those of the index, each of the hash, those that do not count.
             (SetIndex::Fermi, 32, 0x0080 >> 7, 0b00001),
             (SetIndex::Fermi, 32, 0x0800 >> 7, 0b10000),
@@ -408,16 +300,16 @@ mod tests {
         let mut tags = array(4, 2, SetIndex::Bits);
         for line in [0, 4] {
             let frame = tags.victim(LineAddress(line)).unwrap();
-            tags.install(frame, LineAddress(line));
+            tags.install(frame, &touch(line));
         }
         let first = tags.find(LineAddress(0)).unwrap();
         assert_eq!(tags.victim(LineAddress(8)), Some(first), "the least recently used");
-        tags.pin(first, MshrId(3));
+        tags.frames_mut().pin(first, MshrId(3));
         let second = tags.find(LineAddress(4)).unwrap();
         assert_eq!(tags.victim(LineAddress(8)), Some(second));
-        tags.pin(second, MshrId(4));
+        tags.frames_mut().pin(second, MshrId(4));
         assert_eq!(tags.victim(LineAddress(8)), None);
-        tags.unpin(first);
+        tags.frames_mut().unpin(first);
         assert_eq!(tags.victim(LineAddress(8)), Some(first));
     }
 
@@ -426,25 +318,25 @@ mod tests {
         let mut tags = array(64, 4, SetIndex::Bits);
         for line in [3, 70, 63] {
             let frame = tags.victim(LineAddress(line)).unwrap();
-            tags.install(frame, LineAddress(line));
-            tags.add_dirty(frame, ByteMask::range(4, 4));
+            tags.install(frame, &touch(line));
+            tags.frames_mut().add_dirty(frame, ByteMask::range(4, 4));
         }
         let mut found = Vec::new();
         let mut from = FrameId(0);
-        while let Some(frame) = tags.next_dirty(from) {
-            found.push(tags.line(frame).unwrap().0);
-            tags.clean(frame);
+        while let Some(frame) = tags.frames().next_dirty(from) {
+            found.push(tags.frames().line(frame).unwrap().0);
+            tags.frames_mut().clean(frame);
             from = frame;
         }
         assert_eq!(found, [3, 70, 63], "sets 3, 6 and 63");
-        tags.invalidate_all();
+        tags.frames_mut().invalidate_all();
         assert_eq!(tags.find(LineAddress(3)), None);
     }
 
     #[test]
     fn faults_of_a_geometry_are_named() {
         let good =
-            Geometry { sets: 4, ways: 4, index: SetIndex::Bits, replacement: ReplacementPolicy::TreePlru };
+            Geometry { sets: 4, ways: 4, index: SetIndex::Bits, replacement: ReplacementPolicy::TREE_PLRU };
         assert_eq!(good.check(), Ok(()));
         assert!(Geometry { sets: 6, ..good }.check().is_err());
         assert!(Geometry { sets: 0, ..good }.check().is_err());

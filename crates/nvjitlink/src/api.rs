@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::link::{Link, Options, text};
+use crate::link::{Link, Options, is_device_runtime, text};
 use crate::real::{Handle, JitLink, Result, jit_link};
 
 /// `NVJITLINK_ERROR_INVALID_INPUT`.
@@ -18,6 +18,8 @@ const INTERNAL: Result = 6;
 
 /// `NVJITLINK_INPUT_PTX`.
 const PTX: c_int = 2;
+/// `NVJITLINK_INPUT_LIBRARY`.
+const LIBRARY: c_int = 6;
 /// `NVJITLINK_INPUT_ANY`.
 const ANY: c_int = 10;
 
@@ -90,7 +92,7 @@ api! {
         unsafe { (real.destroy)(handle) }
     }
 
-    /// Adds an input: a PTX text here, all else to nvJitLink.
+    /// Adds an input: a PTX text here, the device runtime nowhere, all else to nvJitLink.
     nvJitLinkAddData(real, handle: Handle, kind: c_int, data: *const c_void, size: usize, name: *const c_char) {
         let mut links = links();
         let Some(link) = links.get_mut(&handle) else {
@@ -110,12 +112,13 @@ api! {
                 0
             }
             (PTX, None) => INVALID_INPUT,
+            (LIBRARY | ANY, None) if is_device_runtime(input) => 0,
             // SAFETY: the client's call as it is.
             _ => noted(link, unsafe { (real.add_data)(handle, kind, data, size, name) }),
         }
     }
 
-    /// Adds a file: a PTX text here, all else to nvJitLink.
+    /// Adds a file: a PTX text here, the device runtime nowhere, all else to nvJitLink.
     nvJitLinkAddFile(real, handle: Handle, kind: c_int, path: *const c_char) {
         let mut links = links();
         let link = links.get_mut(&handle).filter(|_| !path.is_null());
@@ -125,8 +128,9 @@ api! {
         };
         // SAFETY: not null, so a string of the client's.
         let name = unsafe { CStr::from_ptr(path) }.to_string_lossy();
-        let input = if matches!(kind, PTX | ANY) { std::fs::read(&*name).unwrap_or_default() } else { Vec::new() };
+        let input = if matches!(kind, PTX | LIBRARY | ANY) { std::fs::read(&*name).unwrap_or_default() } else { Vec::new() };
         match text(&input) {
+            None if is_device_runtime(&input) => 0,
             Some(text) => {
                 link.add(&name, text);
                 0

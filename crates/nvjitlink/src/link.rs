@@ -52,6 +52,13 @@ pub fn text(input: &[u8]) -> Option<&str> {
     (text.contains(".version") && input[end..].iter().all(|byte| *byte == 0)).then_some(text)
 }
 
+/// Whether an input is the device runtime, `libcudadevrt.a`: machine code, whose functions that can be called Strata has itself.
+pub fn is_device_runtime(input: &[u8]) -> bool {
+    /// The archive's one member, as its header names it.
+    const MEMBER: &[u8] = b"cuda_device_runtime.o/";
+    input.starts_with(b"!<arch>\n") && input.windows(MEMBER.len()).any(|bytes| bytes == MEMBER)
+}
+
 impl Link {
     /// A link without inputs.
     pub fn new(registers: Option<u32>) -> Link {
@@ -111,6 +118,16 @@ mod tests {
         assert_eq!(text(b"\x7fELF.version"), Some("\u{7f}ELF.version"));
         for other in [&b"\x50\xed\x55\xba.version"[..], b"", b"\0", b".version\0more"] {
             assert_eq!(text(other), None);
+        }
+    }
+
+    #[test]
+    fn the_device_runtime_is_told_from_other_archives() {
+        let archive =
+            |member: &str| format!("!<arch>\n{member:16}0           0     0     644     0         `\n");
+        assert!(is_device_runtime(archive("cuda_device_runtime.o/").as_bytes()));
+        for other in [archive("mine.o/"), "cuda_device_runtime.o/".to_owned(), String::new()] {
+            assert!(!is_device_runtime(other.as_bytes()), "{other}");
         }
     }
 

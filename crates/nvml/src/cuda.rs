@@ -1,52 +1,25 @@
-//! The driver: functions of `libcuda.so.1`, looked up when the client first asks about a device. The library is never unloaded.
+//! The driver: functions of `libcuda.so.1`, looked up when the client first asks about a device.
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
 
-use libloading::Library;
+use strata_abi::{DRIVER as NAME, driver_functions};
 
 use crate::status::{Answer, Status};
 
-/// File name of the driver.
-const NAME: &str = "libcuda.so.1";
-
-macro_rules! driver {
-    ($($name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
-        /// The driver's functions, as methods.
-        #[allow(non_snake_case, reason = "the driver API's names")]
-        pub struct Driver { $($name: unsafe extern "C" fn($($ty),*) -> u32,)* }
-
-        impl Driver {
-            fn load() -> Result<Driver, String> {
-                // SAFETY: loading a driver runs no code that could cause harm.
-                let object = unsafe { Library::new(NAME) }.map_err(|error| error.to_string())?;
-                let found = Driver {
-                    // SAFETY: the type is that of the driver API's function.
-                    $($name: *unsafe { object.get(stringify!($name)) }.map_err(|error| error.to_string())?,)*
-                };
-                std::mem::forget(object);
-                Ok(found)
-            }
-
-            $(
-                #[allow(missing_docs, reason = "as the driver API has it")]
-                #[allow(non_snake_case, reason = "the driver API's name")]
-                pub fn $name(&self, $($arg: $ty),*) -> Answer {
-                    // SAFETY: the function has this name and type, and pointers are references.
-                    match unsafe { (self.$name)($($arg),*) } {
-                        0 => Ok(()),
-                        1 => Err(Status::InvalidArgument),
-                        101 => Err(Status::NotFound),
-                        801 => Err(Status::NotSupported),
-                        _ => Err(Status::Unknown),
-                    }
-                }
-            )*
-        }
-    };
+fn answer(status: u32) -> Answer {
+    match status {
+        0 => Ok(()),
+        1 => Err(Status::InvalidArgument),
+        101 => Err(Status::NotFound),
+        801 => Err(Status::NotSupported),
+        _ => Err(Status::Unknown),
+    }
 }
 
-driver! {
+driver_functions! {
+    answer: answer => Answer;
+    pass: std::convert::identity;
     cuInit(flags: u32);
     cuDriverGetVersion(version: &mut i32);
     cuDeviceGetCount(count: &mut i32);

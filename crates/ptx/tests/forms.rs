@@ -50,10 +50,65 @@ const WARPS: &str = "\n\
     apart execute apart: one side does not wait for the other, as the ISA asks of targets before `sm_70`; they meet again \
     where their paths do. A thread whose own bit is missing from its mask (undefined in PTX) gives nothing to its group and \
     gets the group's result, 0 from `match.any`. `shfl.sync` reads its source lane whether or not that thread takes part.\n\n\
-    No graph runs: `%current_graph_exec` is 0. `isspacep.shared::cta` holds for addresses of the whole cluster. A launch is \
+    No graph runs: `%current_graph_exec` is 0. A launch is \
     complete when the next one begins, so `griddepcontrol` has no effect; it takes an \
     issue slot (ASSUMED). `%pm0` to `%pm7` and `%reserved_smem_offset_*` are refused. A kernel that holds anything \
     refused cannot be launched, by name and line; the module's other kernels can.\n";
+
+/// What the page says of a GPU: what was found by running `scripts/ptx-values/hardware` on one.
+const GPU: &str = "\n\
+    ## Beside a GPU\n\n\
+    Some 1,200 kernels ran on an NVIDIA H200, an H100 (driver 580.159.04, CUDA 13.0, 2026-11-26) and the reference executor; the \
+    two cards gave the same. \
+    `scripts/ptx-values/hardware/run.py` runs them on whatever `libcuda.so.1` there is, `compare.py` says where two runs \
+    differ, `keep.py` writes the vectors. Integers, exact floating-point arithmetic, conversions, comparisons, memory, atomics, \
+    warps, products of exact numbers, sparse ones and their metadata, `ldmatrix`, `stmatrix`, `wmma`, `wgmma` and its layouts, \
+    bulk reductions, barriers in memory and clusters agree. What the ISA leaves open is here as on the GPU:\n\n\
+    - The last NaN operand of an f64 operation is passed on, quiet. A conversion from or to f64 keeps the sign of a NaN and what \
+    there is room for of its payload.\n\
+    - A row of a box that is shorter than its swizzle has a line of 32, 64 or 128 bytes of its own. What a box fills with NaN \
+    is 0x7ff7 in every 16 bits, whatever the type.\n\
+    - Products of f16, bf16 and tf32 are lined up with the largest by the sums of their factors' exponents, cut 25 bits below it, added \
+    exactly, and cut to an f32.\n\
+    - Channels that a texture's format lacks are 0, the fourth too. A border's colour is rounded to the format. Integer \
+    coordinates beyond the edge give 0, and so do layers that are not there. Of equal coordinates of a cube the last decides \
+    the face. The weights of a filter are products rounded to 256ths.\n\n\
+    Refused as there: a box whose innermost coordinate is no multiple of 16 bytes, in either direction; a plain store of a box \
+    that begins before its tensor; sums and logic of boxes of signed 64-bit elements; a copy from `shared::cta` to \
+    `shared::cluster` in a launch without clusters. A GPU's driver refuses, and Strata answers: `txq` and `suq` of the channels' \
+    type and order, of the array's size, of levels and of the kind of coordinates.\n\n\
+    Strata keeps to the ISA's text where the GPU departs from it:\n\n\
+    - Video instructions are a sequence of others there. With `.sat` and operands of both signs, with `.min` or `.max` of an \
+    unsigned result below zero, and in `vmad` with `.sat`, `.po` or a shift they give other results than the text.\n\
+    - `bfe` and `bfi` of 64 bits take all of the position and length in, not their low 8 bits. `cvt.rm.ftz.f16.f32` and \
+    `cvt.rp.ftz.f16.f32` flush no operand. `tex.1d` of an array with integer coordinates gives 0.\n\n\
+    Where both allow more than one result, results differ:\n\n\
+    - The GPU flushes subnormal operands and results of `atom.add.f32` and `red.add.f32` in global memory, and passes a NaN of \
+    f64 sums in memory on; Strata flushes none, and its NaN there is canonical.\n\
+    - Sums of inexact products of 8-bit floating-point numbers (`mma`, `wgmma`): Strata rounds each to nearest.\n\
+    - Linear filters round the last bit otherwise, and normalized coordinates on the border between two texels fall to either.\n\n\
+    The approximate functions are rounded to nearest here. Their distance from the GPU's results, in units of the last place (of \
+    the upper half where only that is computed) or, where results come near zero, absolute:\n\n\
+    | function | operands | number | the same | most | most, absolute |\n\
+    |---|---|---|---|---|---|\n\
+    | `ex2.approx.ftz.f32` | all | 16,382 | 73.2 % | 2 | - |\n\
+    | `rcp.approx.ftz.f32` | all | 16,382 | 86.3 % | 1 | - |\n\
+    | `rsqrt.approx.ftz.f32` | all | 8,210 | 77.8 % | 1 | - |\n\
+    | `sqrt.approx.ftz.f32` | all | 8,210 | 83.8 % | 1 | - |\n\
+    | `lg2.approx.ftz.f32` | outside 0.5 to 2 | 7,851 | 60.1 % | 2 | - |\n\
+    | `lg2.approx.ftz.f32` | 0.5 to 2 | 359 | 20.9 % | - | 1.8e-07 |\n\
+    | `sin.approx.ftz.f32` | -π to π | 5,438 | 6.8 % | - | 3.0e-07 |\n\
+    | `cos.approx.ftz.f32` | -π to π | 5,438 | 70.5 % | - | 3.9e-07 |\n\
+    | `tanh.approx.f32` | all | 16,382 | 77.7 % | - | 7.3e-06 |\n\
+    | `div.approx.ftz.f32` | divisors of 2^-126 to 2^126 | 16,269 | 74.2 % | 2 | - |\n\
+    | `div.full.ftz.f32` | all | 16,374 | 74.3 % | 2 | - |\n\
+    | `rcp.approx.ftz.f64` | all | 16,381 | 92.9 % | 1 | - |\n\
+    | `rsqrt.approx.ftz.f64` | all | 8,190 | 94.5 % | 1 | - |\n\
+    | `rsqrt.approx.f64` | all | 8,189 | 73.5 % | 1 | - |\n\
+    | `ex2.approx.f16` | all | 63,490 | 69.4 % | 1 | - |\n\
+    | `ex2.approx.ftz.bf16` | all | 65,282 | 94.6 % | 1 | - |\n\
+    | `tanh.approx.f16` | all | 63,490 | 76.8 % | 1 | - |\n\
+    | `tanh.approx.bf16` | all | 65,282 | 96.8 % | 1 | - |\n";
 
 /// What the page says of the one instruction that PTX does not have; `tests/indirect_mov.rs` holds it to that.
 const EXTENSION: &str = "\n\
@@ -150,6 +205,7 @@ fn page(families: &[(&str, Vec<Form<'_>>)], altogether: &BTreeSet<&str>) -> Stri
             write!(page, "\nRefused: {}.\n", refused.join(", ")).expect("a string");
         }
     }
+    page.push_str(GPU);
     page.push_str(EXTENSION);
     page.push_str(TILES);
     let list: Vec<String> = altogether.iter().map(|opcode| format!("`{opcode}`")).collect();

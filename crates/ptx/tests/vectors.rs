@@ -1,17 +1,21 @@
 //! What instructions compute, against values found without Strata: `vendor.txt` holds the constants to which the vendor's
-//! assembler folds them, `exact.txt` what the PTX ISA's text gives in numbers without bounds. `scripts/ptx-values` writes both.
+//! assembler folds them, `exact.txt` what the PTX ISA's text gives in numbers without bounds, `hardware.txt` and
+//! `hardware_matrices.txt` what a GPU computed. `scripts/ptx-values` writes all of them.
 //!
 //! A line is `instructions : sources = destinations | values = values | ...`. The sources come from memory, a vector a lane, so
-//! nothing is folded here; the instructions go all the way from text to physical registers.
+//! nothing is folded here; the instructions go all the way from text to physical registers. They may use 64 bytes of each lane in
+//! global memory, at `%gm`, and in shared memory, at `%sm`.
 
 use strata_ptx::reference::testing::Session;
 
 /// Lines in one kernel.
 const LINES: usize = 60;
 /// Registers of an instruction, at most: sources or destinations.
-const SLOTS: usize = 5;
+const SLOTS: usize = 16;
 /// Words of a line in input and output: two for each lane and slot.
 const LINE_WORDS: usize = 64 * SLOTS;
+/// Words of the memory that the lanes of a kernel may use.
+const SCRATCH_WORDS: usize = 16 * 32;
 
 struct Line<'a> {
     code: &'a str,
@@ -71,13 +75,17 @@ fn store(register: &str, at: usize) -> String {
 
 fn text(lines: &[Line<'_>]) -> String {
     let mut text = String::from(
-        ".version 8.8\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in) {\n\
-         .reg .b64 %in, %out; .reg .b32 %t; mov.u32 %t, %laneid; ld.param.u64 %in, [in]; ld.param.u64 %out, [out];\n\
-         mad.wide.u32 %in, %t, 8, %in; mad.wide.u32 %out, %t, 8, %out;\n",
+        ".version 8.8\n.target sm_100\n.address_size 64\n\
+         .visible .entry k(.param .u64 out, .param .u64 in, .param .u64 scratch) {\n\
+         .reg .b64 %in, %out, %gm, %sm; .reg .b32 %t; mov.u32 %t, %laneid; ld.param.u64 %in, [in];\n\
+         ld.param.u64 %out, [out]; ld.param.u64 %gm, [scratch]; .shared .align 128 .b8 s[2048]; mov.u64 %sm, s;\n\
+         mad.wide.u32 %in, %t, 8, %in; mad.wide.u32 %out, %t, 8, %out;\n\
+         mad.wide.u32 %gm, %t, 64, %gm; mad.wide.u32 %sm, %t, 64, %sm;\n",
     );
     for (n, line) in lines.iter().enumerate() {
         text.push_str(
-            "{ .reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<8>; .reg .f64 %d<8>;\n",
+            "{ .reg .pred %p<16>; .reg .b16 %h<32>; .reg .b32 %r<64>; .reg .b64 %rd<32>; .reg .b128 %q<8>;\n\
+             .reg .f32 %f<64>; .reg .f64 %d<32>;\n",
         );
         let place = |slot: usize| 4 * LINE_WORDS * n + 256 * slot;
         line.sources.iter().enumerate().for_each(|(slot, register)| text += &load(register, place(slot)));
@@ -115,7 +123,8 @@ fn wrong(lines: &[Line<'_>]) -> Vec<String> {
     }
     let given = session.buffer(&input);
     let out = session.buffer(&vec![0; input.len()]);
-    session.launch("k", 1, 32, &[out, given]).unwrap_or_else(|fault| panic!("{fault}"));
+    let scratch = session.buffer(&[0; SCRATCH_WORDS]);
+    session.launch("k", 1, 32, &[out, given, scratch]).unwrap_or_else(|fault| panic!("{fault}"));
     let found = session.words(out, input.len());
     let mut wrong = Vec::new();
     for (n, line) in lines.iter().enumerate() {
@@ -154,4 +163,14 @@ fn what_the_vendor_folds() {
 #[test]
 fn what_the_text_of_the_isa_gives() {
     check("exact.txt", 1000);
+}
+
+#[test]
+fn what_a_gpu_computed() {
+    check("hardware.txt", 3000);
+}
+
+#[test]
+fn what_a_gpu_computed_of_matrices() {
+    check("hardware_matrices.txt", 150);
 }

@@ -14,11 +14,12 @@ pub fn catalogue(kind: &str) -> PyResult<String> {
         "machines" => lab::machines(),
         "systems" => lab::systems(),
         "doors" => lab::doors(),
+        "policies" => lab::policies(),
         "metrics" => lab::metrics(),
         "papers" => lab::papers(),
         _ => {
             return Err(refused(format!(
-                "found `{kind}`, expected workloads, machines, systems, doors, metrics or papers"
+                "found `{kind}`, expected workloads, machines, systems, doors, policies, metrics or papers"
             )));
         }
     };

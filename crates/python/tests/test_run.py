@@ -92,4 +92,4 @@ def test_what_there_is_to_choose_from():
     assert {"gemm", "atax"} <= {workload["name"] for workload in strata.workloads()}
     assert "gtx480" in {machine["name"] for machine in strata.machines()}
     assert "dy-fuse" in {system["name"] for system in strata.systems()}
-    assert len(strata.papers()) == 5 and len(strata.doors()) >= 6 and strata.metrics()
+    assert len(strata.papers()) == 5 and len(strata.doors()) >= 6 and len(strata.policies()) >= 9 and strata.metrics()

@@ -79,6 +79,31 @@ plain_structs! {
         /// Unused padding.
         padding: u32,
     }
+    /// `cudaMemcpy3DPeerParms`: a copy of a volume between devices.
+    PeerCopy3D {
+        /// Array to copy from, or null.
+        from_array: u64,
+        /// Position of the source's first element.
+        from_at: Position,
+        /// Memory to copy from, or null.
+        from: Pitched,
+        /// Device of the source.
+        from_device: i32,
+        /// Unused padding.
+        padding: u32,
+        /// Array to copy to, or null.
+        to_array: u64,
+        /// Position of the destination's first element.
+        to_at: Position,
+        /// Memory to copy to, or null.
+        to: Pitched,
+        /// Device of the destination.
+        to_device: i32,
+        /// Unused padding.
+        more_padding: u32,
+        /// Size of the copied box.
+        extent: Extent,
+    }
     /// `cudaChannelFormatDesc`: bits and kind of each channel.
     Channels {
         /// Bits of the first channel.
@@ -164,6 +189,19 @@ plain_structs! {
         channels: Channels,
         /// Whether values are sRGB.
         srgb: u32,
+    }
+    /// The settings of a `textureReference` for levels of detail, which follow the others.
+    ReferenceLevels {
+        /// Maximum anisotropy of a fetch.
+        anisotropy: u32,
+        /// Filter mode between levels.
+        filter: u32,
+        /// Bias added to the level.
+        bias: f32,
+        /// Lowest level to use.
+        least: f32,
+        /// Highest level to use.
+        most: f32,
     }
     /// `cudaLaunchConfig_t`: shape, stream and attributes of a launch.
     LaunchConfig {

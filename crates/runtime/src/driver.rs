@@ -1,20 +1,17 @@
-//! The driver: functions of `libcuda.so.1`, looked up on first use. The library is never unloaded.
+//! The driver: functions of `libcuda.so.1`, looked up on first use.
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
 
-use libloading::Library as SharedObject;
 use strata_abi::driver::{
     Array3dDescriptor, ArrayDescriptor, Cuboid, Rectangle, ResourceDescriptor, TextureDescriptor,
 };
+use strata_abi::{DRIVER as NAME, driver_functions};
 
 use crate::client::{Bytes, Out, Text};
 use crate::default::{self, Default};
 use crate::error::{Answer, Error};
 use crate::log::{self, Level};
-
-/// File name of the driver on every system.
-const NAME: &str = "libcuda.so.1";
 
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
@@ -50,6 +47,8 @@ handles! {
     Event
     /// A texture array, `CUarray`.
     Array
+    /// An array with levels of detail, `CUmipmappedArray`.
+    Mipmapped
     /// A memory pool, `CUmemoryPool`.
     Pool
     /// A texture reference, `CUtexref`.
@@ -78,7 +77,7 @@ impl Pass for Stream {
 macro_rules! unchanged {
     ($($ty:ty)*) => { $(impl Pass for $ty {})* };
 }
-unchanged! { u8 u32 i32 u64 Bytes Text }
+unchanged! { u8 u32 i32 u64 f32 Bytes Text }
 
 impl<T> Pass for Out<T> {}
 impl<T> Pass for &T {}
@@ -101,41 +100,9 @@ pub struct LaunchConfig {
     pub count: u32,
 }
 
-/// Declares functions of the driver API. A parameter is a plain value, a client's pointer that is passed on
-/// unchanged, or a reference to our own data.
-macro_rules! driver {
-    ($($name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
-        /// The driver's functions, as methods.
-        #[allow(non_snake_case, reason = "the driver API's names")]
-        pub struct Driver { $($name: unsafe extern "C" fn($($ty),*) -> u32,)* }
-
-        impl Driver {
-            fn load() -> Result<Driver, String> {
-                // SAFETY: loading a driver runs no code that could cause harm.
-                let object = unsafe { SharedObject::new(NAME) }.map_err(|error| error.to_string())?;
-                let found = Driver {
-                    // SAFETY: the type is that of the driver API's function.
-                    $($name: *unsafe { object.get(stringify!($name)) }.map_err(|error| error.to_string())?,)*
-                };
-                std::mem::forget(object);
-                Ok(found)
-            }
-
-            $(
-                #[allow(missing_docs, reason = "as the driver API has it")]
-                #[allow(non_snake_case, reason = "the driver API's name")]
-                #[allow(clippy::too_many_arguments, reason = "the driver API's arguments")]
-                pub fn $name(&self, $($arg: $ty),*) -> Answer {
-                    // SAFETY: the function has this name and type; pointers are the client's, null or valid,
-                    // or are references.
-                    Error::answer(unsafe { (self.$name)($($arg.pass()),*) })
-                }
-            )*
-        }
-    };
-}
-
-driver! {
+driver_functions! {
+    answer: Error::answer => Answer;
+    pass: Pass::pass;
     cuInit(flags: u32);
     cuDriverGetVersion(version: Out<i32>);
     cuGetProcAddress_v2(name: Text, function: Out<u64>, version: i32, flags: u64, status: &mut u32);
@@ -190,6 +157,7 @@ driver! {
     cuLibraryGetManaged(address: &mut u64, bytes: &mut u64, library: Library, name: Text);
     cuKernelGetName(name: Out<u64>, kernel: Kernel);
     cuKernelGetFunction(function: Out<u64>, kernel: Kernel);
+    cuKernelGetParamCount(kernel: Kernel, count: Out<u64>);
     cuKernelGetParamInfo(kernel: Kernel, index: u64, offset: Out<u64>, bytes: Out<u64>);
     cuFuncGetAttribute(value: &mut i32, number: u32, kernel: Kernel);
     cuFuncSetAttribute(kernel: Kernel, number: u32, value: i32);
@@ -198,6 +166,9 @@ driver! {
     cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         ctas: Out<i32>, kernel: Kernel, threads: i32, dynamic_shared: u64, flags: u32,
     );
+    cuOccupancyAvailableDynamicSMemPerBlock(bytes: Out<u64>, kernel: Kernel, ctas: i32, threads: i32);
+    cuOccupancyMaxActiveClusters(clusters: Out<i32>, kernel: Kernel, config: &LaunchConfig);
+    cuOccupancyMaxPotentialClusterSize(size: Out<i32>, kernel: Kernel, config: &LaunchConfig);
     cuLaunchKernel(
         kernel: Kernel, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
         shared: u32, stream: Stream, each: Bytes, extra: Bytes,
@@ -208,6 +179,7 @@ driver! {
         shared: u32, stream: Stream, each: Bytes,
     );
     cuLaunchHostFunc(stream: Stream, function: Bytes, data: Bytes);
+    cuLaunchHostFunc_v2(stream: Stream, function: Bytes, data: Bytes, mode: u32);
 
     cuMemAlloc_v2(address: Out<u64>, bytes: u64);
     cuMemAllocPitch_v2(address: Out<u64>, pitch: Out<u64>, width: u64, rows: u64, element: u32);
@@ -241,6 +213,7 @@ driver! {
     cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: u64, stream: Stream);
     cuMemcpy2DAsync_v2(what: &Rectangle, stream: Stream);
     cuMemcpy3DAsync_v2(what: &Cuboid, stream: Stream);
+    cuMemcpyAtoA_v2(to: Array, to_offset: u64, from: Array, from_offset: u64, bytes: u64);
     cuMemsetD8Async(address: u64, value: u8, count: u64, stream: Stream);
     cuMemsetD2D8Async(address: u64, pitch: u64, value: u8, width: u64, rows: u64, stream: Stream);
 
@@ -326,6 +299,7 @@ driver! {
     cuGraphExecUpdate_v2(executable: u64, graph: u64, result: Bytes);
     cuGraphKernelNodeCopyAttributes(to: u64, from: u64);
     cuGraphAddNode_v2(node: Bytes, graph: u64, before: Bytes, data: Bytes, count: u64, what: &mut [u64; 32]);
+    cuGraphNodeGetParams(node: u64, what: &mut [u64; 32]);
     cuGraphNodeSetParams(node: u64, what: &mut [u64; 32]);
     cuGraphExecNodeSetParams(executable: u64, node: u64, what: &mut [u64; 32]);
     cuGraphAddKernelNode(node: Bytes, graph: u64, before: Bytes, count: u64, what: &mut [u64; 7]);
@@ -356,13 +330,31 @@ driver! {
     cuArray3DCreate_v2(array: Out<Array>, descriptor: &Array3dDescriptor);
     cuArray3DGetDescriptor_v2(descriptor: &mut Array3dDescriptor, array: Array);
     cuArrayDestroy(array: Array);
+    cuArrayGetPlane(plane: Out<Array>, array: Array, number: u32);
+    cuArrayGetMemoryRequirements(requirements: Bytes, array: Array, device: i32);
+    cuArrayGetSparseProperties(properties: Bytes, array: Array);
+    cuMipmappedArrayCreate(array: Out<Mipmapped>, descriptor: &Array3dDescriptor, levels: u32);
+    cuMipmappedArrayGetLevel(level: Bytes, array: Mipmapped, number: u32);
+    cuMipmappedArrayDestroy(array: Mipmapped);
+    cuMipmappedArrayGetMemoryRequirements(requirements: Bytes, array: Mipmapped, device: i32);
+    cuMipmappedArrayGetSparseProperties(properties: Bytes, array: Mipmapped);
+    cuDeviceGetTexture1DLinearMaxWidth(width: Out<u64>, format: u32, channels: u32, device: i32);
     cuTexObjectCreate(object: Out<u64>, resource: &ResourceDescriptor, texture: &TextureDescriptor, view: Bytes);
     cuTexObjectDestroy(object: u64);
+    cuTexObjectGetResourceDesc(resource: &mut ResourceDescriptor, object: u64);
+    cuTexObjectGetResourceViewDesc(view: Bytes, object: u64);
+    cuTexObjectGetTextureDesc(texture: &mut TextureDescriptor, object: u64);
     cuSurfObjectCreate(object: Out<u64>, resource: &ResourceDescriptor);
     cuSurfObjectDestroy(object: u64);
+    cuSurfObjectGetResourceDesc(resource: &mut ResourceDescriptor, object: u64);
     cuModuleGetTexRef(to: &mut TexRef, module: Module, name: Text);
     cuModuleGetSurfRef(to: &mut SurfRef, module: Module, name: Text);
     cuTexRefSetArray(texture: TexRef, array: Array, flags: u32);
+    cuTexRefSetMipmappedArray(texture: TexRef, array: Mipmapped, flags: u32);
+    cuTexRefSetMipmapFilterMode(texture: TexRef, mode: u32);
+    cuTexRefSetMipmapLevelBias(texture: TexRef, bias: f32);
+    cuTexRefSetMipmapLevelClamp(texture: TexRef, least: f32, most: f32);
+    cuTexRefSetMaxAnisotropy(texture: TexRef, most: u32);
     cuTexRefSetAddress_v2(offset: Out<u64>, texture: TexRef, address: u64, bytes: u64);
     cuTexRefSetAddress2D_v3(texture: TexRef, descriptor: &ArrayDescriptor, address: u64, pitch: u64);
     cuTexRefSetFormat(texture: TexRef, format: u32, channels: u32);

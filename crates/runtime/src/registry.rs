@@ -55,6 +55,8 @@ struct Texture {
     symbol: Symbol,
     /// Whether values read as normalised floats, whatever the element type.
     normalized_values: bool,
+    /// What the client must add to its coordinates, while the texture is bound.
+    offset: Option<u64>,
 }
 
 #[derive(Default)]
@@ -137,7 +139,9 @@ pub fn register_managed(binary: BinaryId, pointer: Bytes, text: Text, bytes: u64
 /// Registers a texture under the address of its reference.
 pub fn register_texture(binary: BinaryId, reference: Bytes, text: Text, normalized_values: bool) -> Answer {
     let symbol = Symbol { binary, name: names::in_ptx(&name(text)?) };
-    with(|registry| registry.textures.insert(reference.address(), Texture { symbol, normalized_values }));
+    with(|registry| {
+        registry.textures.insert(reference.address(), Texture { symbol, normalized_values, offset: None })
+    });
     Ok(())
 }
 
@@ -315,6 +319,32 @@ pub fn texture(driver: &Driver, reference: Bytes) -> Answer<(TexRef, bool)> {
         let mut texture = TexRef::NULL;
         driver.cuModuleGetTexRef(&mut texture, module, Text::of(&name))?;
         Ok((texture, normalized))
+    })
+}
+
+/// Records that a texture reference is bound, with an offset.
+pub fn bind(reference: Bytes, offset: u64) {
+    put_offset(reference, Some(offset));
+}
+
+/// Records that a texture reference is bound to nothing.
+pub fn unbind(reference: Bytes) {
+    put_offset(reference, None);
+}
+
+fn put_offset(reference: Bytes, offset: Option<u64>) {
+    with(|registry| {
+        if let Some(texture) = registry.textures.get_mut(&reference.address()) {
+            texture.offset = offset;
+        }
+    });
+}
+
+/// The offset that a texture reference is bound with.
+pub fn offset(reference: Bytes) -> Answer<u64> {
+    with(|registry| {
+        let texture = registry.textures.get(&reference.address()).ok_or(Error::InvalidTexture)?;
+        texture.offset.ok_or(Error::InvalidTextureBinding)
     })
 }
 

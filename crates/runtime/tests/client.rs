@@ -384,32 +384,3 @@ fn texture_references_are_bound_as_their_variable_says() {
         "cudaErrorInvalidTexture"
     );
 }
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Extent {
-    width: u64,
-    height: u64,
-    depth: u64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Pitched {
-    start: u64,
-    pitch: u64,
-    width: u64,
-    height: u64,
-}
-
-#[repr(C)]
-struct Copy3D {
-    from_array: u64,
-    from_at: Extent,
-    from: Pitched,
-    to_array: u64,
-    to_at: Extent,
-    to: Pitched,
-    extent: Extent,
-    kind: u64,
-}

@@ -127,3 +127,71 @@ fn the_null_stream_of_per_thread_functions_is_the_threads() {
         assert_eq!(nodes as usize, 1);
     }
 }
+
+#[test]
+fn nodes_say_what_they_do_in_the_runtimes_terms() {
+    for runtime in runtimes(&[("STRATA_MODE", "functional"), ("STRATA_LOG", "quiet")]) {
+        let _guard = lock();
+        let (kernel, packed) = (shadow(), Vec::leak(container(&[entry(1, 70, SCALE, Packing::Raw)])));
+        let binary = runtime.register(Box::leak(Box::new(Wrapper::of(packed))));
+        runtime.register_function(binary, kernel, c"mul");
+        let (out, a, n) = (runtime.buffer(&[0.0_f32; 4]), runtime.buffer(&[1.0_f32; 4]), 4_u32);
+        let arguments = [of(&out), of(&a), of(&n)];
+        let graph = made(|to| call!(runtime, "cudaGraphCreate", to, number(0)));
+        // `cudaGraphNodeParams`: a type, three reserved words, a union, and a reserved word.
+        let get = |node: Any| {
+            let mut found = [0xee_u64; 33];
+            assert_eq!(call!(runtime, "cudaGraphNodeGetParams", node, found.as_mut_ptr()), SUCCESS);
+            assert_eq!(found[32], 0xee);
+            found
+        };
+        // A kernel's: function, grid and block, shared memory, arguments.
+        let launch = [
+            kernel as u64,
+            1 << 32 | 2,
+            32 << 32 | 1,
+            1 << 32 | 1,
+            0,
+            arguments.as_ptr().expose_provenance() as u64,
+            0,
+        ];
+        let node =
+            made(|to| call!(runtime, "cudaGraphAddKernelNode", to, graph, none(), number(0), of(&launch)));
+        let found = get(node);
+        assert_eq!((found[0], &found[2..7], found[10]), (0, &launch[..5], 1), "by its host function");
+        // What it says makes another node.
+        assert_eq!(call!(runtime, "cudaGraphNodeSetParams", node, of(&found)), SUCCESS);
+        assert_eq!(get(node)[2..7], launch[..5]);
+
+        // A copy of two rows of three bytes.
+        let zero = Extent { width: 0, height: 0, depth: 0 };
+        let rows = |start: u64| Pitched { start, pitch: 8, width: 3, height: 2 };
+        let what = Copy3D {
+            from_array: 0,
+            from_at: Extent { width: 1, ..zero },
+            from: rows(a),
+            to_array: 0,
+            to_at: zero,
+            to: rows(out),
+            extent: Extent { width: 3, height: 2, depth: 1 },
+            kind: 3,
+        };
+        let copy =
+            made(|to| call!(runtime, "cudaGraphAddMemcpyNode", to, graph, none(), number(0), of(&what)));
+        let found = get(copy);
+        let words: Vec<u64> =
+            [1, 0, 0, 0, 0, 1, 0, 0, a, 8, 3, 2, 0, 0, 0, 0, out, 8, 3, 2, 3, 2, 1, 3].into();
+        assert_eq!(found[..24], words);
+        assert_eq!(found[24..32], [0; 8]);
+        assert_eq!(call!(runtime, "cudaGraphNodeSetParams", copy, of(&found)), SUCCESS);
+
+        // A fill of one element of four bytes.
+        let fill = [out, 0, 4 << 32 | 7, 1, 1];
+        let fill =
+            made(|to| call!(runtime, "cudaGraphAddMemsetNode", to, graph, none(), number(0), of(&fill)));
+        let found = get(fill);
+        assert_eq!((found[0], found[2], found[4], found[5]), (2, out, 4 << 32 | 7, 1));
+        assert_eq!(call!(runtime, "cudaGraphNodeGetParams", fill, none()), INVALID_VALUE);
+        call!(runtime, "cudaGraphDestroy", graph);
+    }
+}

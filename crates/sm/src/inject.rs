@@ -63,7 +63,7 @@ impl Injector {
 #[cfg(test)]
 mod tests {
     use strata_engine::{Window, link};
-    use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId};
+    use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin};
 
     use super::*;
     use crate::fakes::{FakeL1d, FakeReadOnly, Memory};
@@ -77,6 +77,7 @@ mod tests {
             destination: NodeId(1),
             client,
             tag: 0,
+            origin: Origin::default(),
             body: if bytes > 0 { Body::Write(tray) } else { Body::Read(tray) },
         })
     }

@@ -1,20 +1,26 @@
-//! A design of one's own behind each door of a Strata machine.
+//! Designs of one's own behind four doors of a Strata machine, policies of its caches, and a DRAM scheduler.
 //!
 //! Each is small, whole and right: it has its own look-up and counters, keeps its door's contract, and stands in any
 //! machine by a file of `systems/`. `docs/new-design.md` leads through [`blocking_l1d`].
 
 pub mod blocking_l1d;
 pub mod direct_mapped_llc;
+pub mod evict_latest;
 pub mod ideal_network;
+pub mod next_pair;
 pub mod ported_registers;
+pub mod reads_first;
 
 use strata_designs::registry::Registry;
 
-/// Adds the designs: one line each.
+/// Adds the designs and policies: one line each.
 pub fn add(registry: Registry) -> Registry {
     registry
         .with_l1d::<blocking_l1d::Config>("blocking")
         .with_llc::<direct_mapped_llc::Config>("direct-mapped")
         .with_network::<ideal_network::Config>("ideal")
         .with_register_file::<ported_registers::Config>("ported")
+        .with_replacement(evict_latest::EVICT_LATEST)
+        .with_prefetch(next_pair::NEXT_PAIR)
+        .with_dram(|policies| policies.with_scheduler::<reads_first::ReadsFirst>("reads-first"))
 }

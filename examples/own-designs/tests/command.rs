@@ -74,6 +74,21 @@ fn programs_come_out_right_on_each_and_on_all_together() {
 }
 
 #[test]
+fn policies_are_chosen_by_name() {
+    for (keys, counter) in [
+        (["l1d.replacement=evict-latest", "llc.replacement=evict-latest"], "l1d.evictions"),
+        (["l1d.prefetch=pair", "llc.prefetch=pair"], "l1d_prefetch.issued"),
+    ] {
+        let mut arguments = vec!["run", "histo", "--check", "--json", "-"];
+        keys.iter().for_each(|key| arguments.extend(["--set", key]));
+        let result: serde_json::Value = serde_json::from_str(&strata(&arguments)).unwrap();
+        assert_eq!(result["verified"], true, "{keys:?}");
+        let (group, name) = counter.rsplit_once('.').unwrap();
+        assert!(result["statistics"][group][name].as_u64().unwrap() > 0, "{counter}: {result}");
+    }
+}
+
+#[test]
 fn an_array_of_counters_is_a_line_for_readers_and_every_counter_in_json() {
     let system = system("ported");
     let json: serde_json::Value =
@@ -97,6 +112,37 @@ fn an_array_of_counters_is_a_line_for_readers_and_every_counter_in_json() {
         "",
     ];
     assert_eq!(text, lines.join("\n"));
+}
+
+#[test]
+fn the_scheduler_is_a_policy_like_any_other() {
+    let policies: serde_json::Value = serde_json::from_str(&strata(&["list", "policies", "--json"])).unwrap();
+    let row = policies.as_array().unwrap().iter().find(|row| row["name"] == "reads-first").unwrap();
+    assert_eq!(
+        (&row["key"], &row["value"]),
+        (&"dram.scheduler".into(), &"{ reads-first = { writes = ... } }".into())
+    );
+    let text = strata(&["explain", "reads-first"]);
+    assert!(
+        text.contains("Reads before writes") && text.contains("`writes`: Writes that make a bank"),
+        "{text}"
+    );
+
+    let cycles = |scheduler: &str| {
+        let set = format!("dram.scheduler={scheduler}");
+        let arguments = ["run", "transpose", "--check", "--json", "-", "--set", &set];
+        let result: serde_json::Value = serde_json::from_str(&strata(&arguments)).unwrap();
+        assert_eq!(result["verified"], true, "{scheduler}");
+        result["cycles"].as_u64().unwrap()
+    };
+    assert_ne!(cycles("{ reads-first = { writes = 8 } }"), cycles("fr-fcfs-cap"));
+
+    let output = Command::new(env!("CARGO_BIN_EXE_own-designs"))
+        .args(["run", "saxpy", "--set", "dram.scheduler={ reads-first = { writes = 0 } }"])
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("dram: scheduler: found writes = 0, expected at least 1"), "{error}");
 }
 
 #[test]

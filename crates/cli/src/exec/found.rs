@@ -17,6 +17,8 @@ struct Found {
     absent: BTreeSet<String>,
     /// Functions of the driver that were called and do nothing.
     unsupported: BTreeSet<String>,
+    /// Targets of PTX that are not for the reported device.
+    targets: BTreeSet<String>,
 }
 
 impl Found {
@@ -40,6 +42,9 @@ impl Found {
                 }
                 ["unsupported", name] => {
                     found.unsupported.insert(name.to_owned());
+                }
+                ["target", name] => {
+                    found.targets.insert(name.to_owned());
                 }
                 _ => {}
             }
@@ -72,6 +77,7 @@ impl Found {
         let lists = [
             ("not in the driver", &self.absent),
             ("of the driver, called and not supported", &self.unsupported),
+            ("PTX for other devices", &self.targets),
         ];
         for (title, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -99,10 +105,12 @@ mod tests {
     fn a_report_says_what_stood_before_what() {
         let list = "7\treplaced\tlibcuda.so\t/ours/libcuda.so\n7\tloaded\t/ours/libcuda.so\n\
             7\treplaced\t/v/libcudart.so.13\t/ours/libcudart.so.13\n8\tloaded\t/v/libcublas.so.13\n\
-            9\tran\tptxas\ta.ptx\n9\tran\tptxas\ta.ptx\n7\tabsent\tcuNew\n8\tunsupported\tcuOld\n7\tabsent\tcuNew\nhalf a li";
+            9\tran\tptxas\ta.ptx\n9\tran\tptxas\ta.ptx\n7\tabsent\tcuNew\n8\tunsupported\tcuOld\n\
+            8\ttarget\tsm_90a where 8.0 is reported\n7\tabsent\tcuNew\nhalf a li";
         let expected = "libraries before the program's own:\n  libcuda.so for libcuda.so\n\
             the program's own of CUDA:\n  /v/libcublas.so.13\ntools:\n  ptxas, 2 times: a.ptx\n\
-            not in the driver: cuNew\nof the driver, called and not supported: cuOld\n";
+            not in the driver: cuNew\nof the driver, called and not supported: cuOld\n\
+            PTX for other devices: sm_90a where 8.0 is reported\n";
         assert_eq!(Found::read(list).text(Path::new("/ours")), expected);
     }
 }

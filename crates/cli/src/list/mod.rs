@@ -1,4 +1,4 @@
-//! `strata list`: the built-in workloads, machines, systems, doors, metrics and papers, and the runs of a store.
+//! `strata list`: the built-in workloads, machines, systems, doors, policies, metrics and papers, and the runs of a store.
 
 mod runs;
 
@@ -39,6 +39,8 @@ enum What {
     Systems,
     /// Doors (the interfaces where a design plugs in) and the designs that fit each.
     Doors,
+    /// Policies: small parts of a machine that one key chooses by name.
+    Policies,
     /// Built-in metrics: expressions over counters, for `strata compare --metric`.
     Metrics,
     /// Papers whose evaluation `strata repro` repeats.
@@ -54,6 +56,7 @@ impl What {
             What::Machines => "machine",
             What::Systems => "system",
             What::Doors => "door",
+            What::Policies => "policy",
             What::Metrics => "metric",
             What::Papers => "paper",
             What::Runs => "run",
@@ -67,6 +70,7 @@ impl What {
             What::Machines => &["name", "description"],
             What::Systems => &["name", "paper", "description"],
             What::Doors => &["name", "between", "choices"],
+            What::Policies => &["key", "name", "description"],
             What::Metrics => &["name", "title", "unit"],
             What::Papers => &["name", "title"],
             What::Runs => &["name", "size", "program", "machine", "launches", "cycles"],
@@ -80,6 +84,7 @@ impl What {
             What::Machines => catalogue::machines(),
             What::Systems => catalogue::systems(),
             What::Doors => catalogue::doors(),
+            What::Policies => catalogue::policies(),
             What::Metrics => catalogue::metrics(),
             What::Papers => catalogue::papers(),
             What::Runs => runs::rows(store)?,

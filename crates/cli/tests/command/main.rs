@@ -198,6 +198,9 @@ fn lists_are_json_too() {
     assert_eq!(names("workloads"), workloads);
     assert!(names("machines").contains(&"gtx480".to_owned()));
     assert!(["l1d", "llc", "sm.scheduling"].iter().all(|door| names("doors").contains(&(*door).to_owned())));
+    assert!(names("policies").contains(&"fr-fcfs-cap".to_owned()));
+    let policies = well(&["list", "policies", "row hits"]);
+    assert!(policies.starts_with("KEY") && policies.contains("dram.scheduler"), "{policies}");
     for what in ["workloads", "machines", "doors"] {
         let table = well(&["list", what]);
         assert!(table.starts_with("NAME"), "{table}");

@@ -30,6 +30,42 @@ fn a_report_says_what_was_found_and_what_was_not() {
     }
 }
 
+/// Loads a text for other devices than the reported one twice: as it is, and in a fat binary.
+const FOR_OTHERS: &str = "import ctypes, struct, sys\n\
+    cuda = ctypes.CDLL('libcuda.so.1')\n\
+    held = ctypes.c_void_p()\n\
+    assert cuda.cuInit(0) == 0\n\
+    assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(held), 0) == 0\n\
+    assert cuda.cuCtxSetCurrent(held) == 0\n\
+    text = b'.version 8.0\\n.target sm_90a\\n.address_size 64\\n.visible .entry k() { ret; }\\n\\0'\n\
+    text += bytes(-len(text) % 8)\n\
+    entry = struct.pack('<HHIQIIIIQQQ', 1, 0x101, 64, len(text), 0, 0, 0, 90, 0, 0x100000, 0) + bytes(8) + text\n\
+    packed = struct.pack('<IHHQ', 0xba55ed50, 1, 16, len(entry)) + entry\n\
+    for image in [text, packed]:\n\
+    \x20   module, kernel = ctypes.c_void_p(), ctypes.c_void_p()\n\
+    \x20   assert cuda.cuModuleLoadData(ctypes.byref(module), image) == 0\n\
+    \x20   assert cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b'k') == 0\n\
+    \x20   assert cuda.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None) == 0\n";
+
+#[test]
+fn ptx_for_other_devices_runs_and_is_named_once() {
+    let says = |capability: &str| {
+        let mut command = exec(&["--report", "--functional", "--compute-capability", capability]);
+        let (status, err) = ran(command.args(["python3", "-c", FOR_OTHERS]));
+        assert_eq!(status, 0, "{err}");
+        err.lines().filter(|line| line.contains("PTX for")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        says("12.0"),
+        [
+            "strata: PTX for sm_90a is not for devices of the reported compute capability 12.0; it is used nevertheless; \
+             `strata exec --compute-capability 9.0` reports another",
+            "PTX for other devices: sm_90a where 12.0 is reported",
+        ]
+    );
+    assert_eq!(says("9.0"), [""; 0]);
+}
+
 #[test]
 fn parts_are_left_out() {
     let folder = folder("without");

@@ -2,8 +2,8 @@
 
 use strata_engine::Cycle;
 use strata_memory::Body;
+use strata_memory::cache::FrameId;
 use strata_memory::doors::{Access, Action, Completion, Refusal};
-use strata_memory::tags::FrameId;
 
 use super::{Chassis, Store};
 
@@ -25,7 +25,7 @@ impl<S: Store> Chassis<S> {
         if !store && self.bypasses.is_full() {
             return Err(Refusal::Mshr);
         }
-        let dirty = frame.is_some_and(|frame| !self.store.dirty(frame).is_empty());
+        let dirty = frame.is_some_and(|frame| !self.cache.frames().dirty(frame).is_empty());
         let (packets, writes) = (1 + usize::from(dirty), usize::from(dirty) + usize::from(store));
         if !self.network_room(packets) || !self.write_room(writes) {
             return Err(Refusal::Network);
@@ -40,17 +40,18 @@ impl<S: Store> Chassis<S> {
     pub fn go_past(&mut self, access: Access, frame: Option<FrameId>, now: Cycle) -> Option<Completion> {
         if let Some(frame) = frame {
             self.write_back(frame, now);
-            self.store.invalidate(frame);
+            self.cache.store.invalidate(frame);
         }
+        let origin = access.origin();
         let body = match access.action {
             Action::Store(tray) => {
-                let action = Action::Store(self.send_through(access.line, access.bytes, tray, now));
+                let action = Action::Store(self.send_through(access.line, access.bytes, tray, origin, now));
                 return Some(Completion { token: access.token, action });
             }
             Action::Load(tray) => Body::Read(tray),
             Action::Atomic(batch) => Body::Atomic(batch),
         };
-        self.send_past(access.line, access.bytes, access.token, body, now);
+        self.send_past(access.line, access.bytes, access.token, (origin, body), now);
         None
     }
 }

@@ -1,7 +1,7 @@
 //! Flushes: write all dirty bytes back, one line per cycle, and drop all copies at the end on request.
 
 use strata_engine::Cycle;
-use strata_memory::tags::FrameId;
+use strata_memory::cache::FrameId;
 
 use super::{ArrayUse, Chassis, Store};
 
@@ -18,6 +18,9 @@ impl<S: Store> Chassis<S> {
     /// progress starts again. Accesses are refused until the flush is done.
     pub fn start_flush(&mut self, invalidate: bool) {
         self.statistics.flushes += 1;
+        if let Some(prefetching) = &mut self.prefetching {
+            prefetching.clear();
+        }
         let invalidate = invalidate || self.flush.is_some_and(|flush| flush.invalidate);
         self.flush = Some(Flush { invalidate, cursor: FrameId(0) });
     }
@@ -29,13 +32,13 @@ impl<S: Store> Chassis<S> {
         let Some(flush) = self.flush else { return };
         let mut cursor = flush.cursor;
         let dirty = loop {
-            match self.store.next_dirty(cursor) {
-                Some(frame) if self.store.pinned(frame).is_some() => cursor = FrameId(frame.0 + 1),
+            match self.cache.frames().next_dirty(cursor) {
+                Some(frame) if self.cache.frames().pinned(frame).is_some() => cursor = FrameId(frame.0 + 1),
                 found => break found,
             }
         };
         if let Some(frame) = dirty {
-            if self.write_room_for_new(1) && self.store.is_free(frame, ArrayUse::Read, now) {
+            if self.write_room_for_new(1) && self.cache.store.is_free(frame, ArrayUse::Read, now) {
                 self.write_back(frame, now);
             }
             self.flush = Some(Flush { cursor: frame, ..flush });
@@ -43,18 +46,20 @@ impl<S: Store> Chassis<S> {
             self.flush = Some(Flush { cursor: FrameId(0), ..flush });
         } else {
             if flush.invalidate {
-                self.store.invalidate_all();
+                self.cache.store.invalidate_all();
             }
             self.flush = None;
         }
     }
 
     fn flush_is_done(&self) -> bool {
-        self.mshrs.is_empty() && self.writes_in_flight == 0 && self.store.next_dirty(FrameId(0)).is_none()
+        self.cache.mshrs.is_empty()
+            && self.writes_in_flight == 0
+            && self.cache.frames().next_dirty(FrameId(0)).is_none()
     }
 
     /// Whether a flush is in progress and has more to do than wait for replies.
     pub(super) fn flush_can_go_on(&self) -> bool {
-        self.flush.is_some() && (self.store.next_dirty(FrameId(0)).is_some() || self.flush_is_done())
+        self.flush.is_some() && (self.cache.frames().next_dirty(FrameId(0)).is_some() || self.flush_is_done())
     }
 }

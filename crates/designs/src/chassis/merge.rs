@@ -2,11 +2,11 @@
 
 use strata_engine::Cycle;
 use strata_memory::ByteMask;
+use strata_memory::cache::FrameId;
 use strata_memory::doors::{Access, Completion, Refusal};
 use strata_memory::mshr::MshrId;
-use strata_memory::tags::FrameId;
 
-use super::{Chassis, Fetch, Store};
+use super::{Chassis, Store};
 
 /// The accesses that started in the current cycle.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,6 +55,12 @@ impl<S: Store> Chassis<S> {
         Ok(())
     }
 
+    /// Whether another access could have started in the cycle before this one, in which none has started yet.
+    #[inline]
+    pub fn port_was_free(&self, now: Cycle) -> bool {
+        self.port.cycle.next() < now || self.port.used < self.parameters.accesses_per_cycle
+    }
+
     /// Accesses that can start in a cycle.
     pub fn accesses_per_cycle(&self) -> u32 {
         self.parameters.accesses_per_cycle
@@ -86,14 +92,14 @@ impl<S: Store> Chassis<S> {
         mshr: MshrId,
         frame: FrameId,
     ) -> Result<(MshrId, ByteMask), Refusal> {
-        if !self.mshrs.can_merge(mshr) {
+        if !self.cache.mshrs.can_merge(mshr) {
             return Err(Refusal::Merge);
         }
-        let fetch = self.mshrs.state(mshr);
-        if fetch.barriers > 0 || self.goes_past(access) {
+        let fetch = self.cache.mshrs.state(mshr);
+        if fetch.rest > 0 || self.goes_past(access) {
             return Ok((mshr, ByteMask::NONE));
         }
-        let early = self.wanted(access, self.store.valid(frame) | fetch.requested);
+        let early = self.wanted(access, self.cache.frames().valid(frame) | fetch.requested);
         if !early.is_empty() && !self.network_room_for_new(1) {
             return Err(Refusal::Network);
         }
@@ -120,25 +126,20 @@ impl<S: Store> Chassis<S> {
     /// Allocates an MSHR for the access, pins the frame and fetches the bytes `wanted`. An MSHR must be free,
     /// and the queue to the network must have room for a packet.
     pub fn wait_for(&mut self, access: Access, frame: FrameId, wanted: ByteMask, now: Cycle) {
-        let mshr = self.mshrs.allocate(access.line).expect("a free MSHR was checked");
-        *self.mshrs.state_mut(mshr) = Fetch { frame, ..Fetch::default() };
-        self.store.pin(frame, mshr);
-        self.send_fetch(mshr, wanted, now);
-        self.mshrs.push(mshr, access).expect("an MSHR holds its first access");
+        let mshr = self.cache.allocate(access.line, frame);
+        self.send_fetch(mshr, wanted, access.origin(), now);
+        self.cache.wait(mshr, access);
     }
 
     /// Adds the access to an MSHR, and fetches the bytes `early` for it.
     pub fn merge(&mut self, access: Access, mshr: MshrId, early: ByteMask, now: Cycle) {
         if self.goes_past(&access) {
-            self.mshrs.state_mut(mshr).barriers += 1;
+            self.cache.mshrs.state_mut(mshr).rest += 1;
         }
         if !early.is_empty() {
-            self.send_fetch(mshr, early, now);
+            self.send_fetch(mshr, early, access.origin(), now);
         }
-        self.mshrs.push(mshr, access).expect("room in the MSHR was checked");
-        if self.mshrs.waiting(mshr) == 1 {
-            self.make_ready(mshr);
-        }
+        self.cache.join(mshr, access);
     }
 
     /// Counts an accepted access. An access that asked to bypass the cache is counted separately; one that

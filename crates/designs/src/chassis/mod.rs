@@ -3,19 +3,19 @@
 mod bypass;
 mod config;
 mod flush;
+pub mod llc;
 mod merge;
 mod network_side;
 mod parameters;
 mod replay;
 mod statistics;
-mod store;
 
 use strata_engine::seed::Stream;
 use strata_engine::{Cycle, DelayLine, Ring, Slab};
+use strata_memory::cache::{Cache, Capacity, FrameId};
 use strata_memory::doors::{Access, Action, Completion, Policy, Refusal};
-use strata_memory::mshr::{MshrFile, MshrId};
-use strata_memory::tags::FrameId;
-use strata_memory::{ByteMask, LINE_BYTES, NodeId, Packet, Packets, SliceMap, Trays};
+use strata_memory::prefetch::Prefetching;
+use strata_memory::{ByteMask, LINE_BYTES, NodeId, Packet, Packets, SliceMap};
 
 pub(crate) use config::l1d_config;
 use flush::Flush;
@@ -23,7 +23,7 @@ pub use merge::Found;
 use merge::Port;
 pub use parameters::{Parameters, Rooms, WriteMissPolicy, check};
 pub use statistics::L1dStatistics;
-pub use store::{ArrayUse, Home, Store};
+pub use strata_memory::cache::{ArrayUse, Home, Store};
 
 /// The parts of an L1D that surround its store of lines.
 pub struct Chassis<S> {
@@ -34,28 +34,25 @@ pub struct Chassis<S> {
     /// Network node from which its requests come.
     pub node: NodeId,
     slices: SliceMap,
-    /// The frames and the lines in them.
-    pub store: S,
-    /// Lines being fetched, each with the accesses that wait for it.
-    pub(crate) mshrs: MshrFile<Access, Fetch>,
+    /// The frames and the lines in them, and those that are fetched. Of a fetch it knows how many of the accesses that wait go past
+    /// the cache: nothing may be fetched ahead of them.
+    pub cache: Cache<Access, S, u16>,
     /// Tokens of the atomics and bypassing loads in flight.
     bypasses: Slab<u32>,
-    /// MSHRs whose oldest access may be able to proceed.
-    ready: Ring<MshrId>,
     /// Replies with bytes that have not been processed.
     arrived: Ring<Packet>,
     pub(crate) hits: DelayLine<Completion>,
     served: DelayLine<Completion>,
     outgoing: DelayLine<Packet>,
     packets: Packets,
-    fetch_trays: Trays,
-    write_trays: Trays,
     reads_in_flight: usize,
     writes_in_flight: usize,
     /// Whether an access in an MSHR waits for room in the queue to the network; it goes ahead of new
     /// accesses.
     replay_stalled: bool,
     flush: Option<Flush>,
+    /// What it fetches before it is asked for, in designs that have a place for that.
+    pub prefetching: Option<Box<Prefetching>>,
     port: Port,
     /// Counts for [`strata_memory::doors::L1d::changes`]: MSHRs and bypass entries freed; steps of accesses
     /// that waited in an MSHR; packets sent or received.
@@ -66,46 +63,34 @@ pub struct Chassis<S> {
     pub statistics: L1dStatistics,
 }
 
-/// The state of a line that is being fetched.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Fetch {
-    /// The frame that waits for it: where the fill goes.
-    pub(crate) frame: FrameId,
-    /// Bytes requested that have not arrived yet.
-    requested: ByteMask,
-    /// Read requests without a reply.
-    in_flight: u8,
-    /// Waiting accesses that go past the cache: nothing may be fetched ahead of them.
-    barriers: u16,
-    /// Whether it is in [`Chassis::ready`].
-    ready: bool,
-}
-
 impl<S: Store> Chassis<S> {
     /// Makes the parts around a store, at network node `node`. The caller has [checked](check) the
     /// parameters.
     pub fn new(parameters: Parameters, rooms: Rooms, node: NodeId, slices: SliceMap, store: S) -> Chassis<S> {
         let fetches = rooms.mshr_entries * (LINE_BYTES / parameters.sector_bytes);
+        let capacity = Capacity {
+            mshr_entries: rooms.mshr_entries,
+            mshr_merges: rooms.mshr_merges,
+            sector_bytes: parameters.sector_bytes,
+            writes: rooms.write_buffer,
+        };
         Chassis {
             parameters,
             bank_mask: parameters.banks.is_power_of_two().then(|| parameters.banks - 1),
             node,
             slices,
-            store,
-            mshrs: MshrFile::new(rooms.mshr_entries, rooms.mshr_merges),
+            cache: Cache::new(store, capacity),
             bypasses: Slab::new(rooms.bypass_entries),
-            ready: Ring::new(rooms.mshr_entries),
             arrived: Ring::new(fetches + rooms.bypass_entries),
             hits: DelayLine::new(rooms.hits),
             served: DelayLine::new(parameters.fill_latency as usize + 2),
             outgoing: DelayLine::new(parameters.miss_queue),
             packets: Packets::default(),
-            fetch_trays: Trays::new(fetches),
-            write_trays: Trays::new(rooms.write_buffer),
             reads_in_flight: 0,
             writes_in_flight: 0,
             replay_stalled: false,
             flush: None,
+            prefetching: None,
             port: Port::default(),
             freed: 0,
             served_count: 0,
@@ -122,7 +107,7 @@ impl<S: Store> Chassis<S> {
     /// Whether an MSHR is free for another line.
     #[inline]
     pub fn has_mshr(&self) -> bool {
-        !self.mshrs.is_full()
+        !self.cache.mshrs.is_full()
     }
 
     /// Whether the access goes past the cache. An atomic always does; others do if they ask for it and the
@@ -157,7 +142,8 @@ impl<S: Store> Chassis<S> {
     /// needs room for a write.
     #[inline(always)]
     pub fn perform(&mut self, access: Access, frame: FrameId, now: Cycle) -> Completion {
-        let data = self.store.data_mut(frame);
+        let origin = access.origin();
+        let data = self.cache.frames_mut().data_mut(frame);
         let action = match access.action {
             Action::Load(mut tray) => {
                 tray.0 = data.0;
@@ -168,26 +154,16 @@ impl<S: Store> Chassis<S> {
                 data.merge(access.bytes, &tray);
                 self.statistics.data_writes += 1;
                 if self.parameters.write_back {
-                    self.store.add_dirty(frame, access.bytes);
+                    self.cache.frames_mut().add_dirty(frame, access.bytes);
                     Action::Store(tray)
                 } else {
-                    self.store.add_valid(frame, access.bytes);
-                    Action::Store(self.send_through(access.line, access.bytes, tray, now))
+                    self.cache.frames_mut().add_valid(frame, access.bytes);
+                    Action::Store(self.send_through(access.line, access.bytes, tray, origin, now))
                 }
             }
             Action::Atomic(_) => unreachable!("atomics are performed where the line lives"),
         };
         Completion { token: access.token, action }
-    }
-
-    /// Notes that the oldest access of an MSHR may be able to proceed.
-    #[inline]
-    fn make_ready(&mut self, mshr: MshrId) {
-        let fetch = self.mshrs.state_mut(mshr);
-        if !fetch.ready {
-            fetch.ready = true;
-            self.ready.push(mshr).expect("each MSHR is ready once");
-        }
     }
 }
 
@@ -214,13 +190,13 @@ impl<S: Store> Chassis<S> {
     /// Whether a tick of the chassis would do nothing.
     #[inline]
     pub fn is_quiet(&self) -> bool {
-        self.ready.is_empty() && self.arrived.is_empty() && self.flush.is_none()
+        !self.cache.has_ready() && !self.has_wish() && self.arrived.is_empty() && self.flush.is_none()
     }
 
     /// One cycle of an L1D whose internal work is all the chassis's: replay, a fill, a flush. In most cycles, none of them.
     #[inline]
     pub fn step(&mut self, now: Cycle) {
-        if !self.ready.is_empty() {
+        if self.cache.has_ready() {
             self.replay(now);
         }
         if !self.arrived.is_empty() {
@@ -285,18 +261,24 @@ impl<S: Store> Chassis<S> {
     /// Like [`Chassis::next_event`], while a flush waits for work of the design itself.
     #[inline]
     pub fn next_event_without_flush(&self, now: Cycle) -> Cycle {
-        if !self.ready.is_empty() {
+        if self.cache.has_ready() || self.has_wish() {
             return now;
         }
         self.next_departure().min(self.next_fill()).max(now)
     }
 
+    /// Whether a line is wished for before it is asked for.
+    #[inline]
+    fn has_wish(&self) -> bool {
+        self.prefetching.as_ref().is_some_and(|prefetching| prefetching.wish().is_some())
+    }
+
     /// Appends to `report` one sentence for each thing that the chassis waits for.
     pub fn waits(&self, report: &mut Vec<String>) {
         let node = self.node.0;
-        for (mshr, line) in self.mshrs.iter() {
-            let fetch = self.mshrs.state(mshr);
-            let (accesses, requests) = (self.mshrs.waiting(mshr), fetch.in_flight);
+        for (mshr, line) in self.cache.mshrs.iter() {
+            let fetch = self.cache.mshrs.state(mshr);
+            let (accesses, requests) = (self.cache.mshrs.waiting(mshr), fetch.in_flight);
             report.push(format!(
                 "L1D {node}: {accesses} accesses wait for line {line}, {requests} requests under way"
             ));

@@ -1,10 +1,10 @@
 //! Requests to the network, and the replies to them.
 
 use strata_engine::Cycle;
+use strata_memory::cache::{FrameId, WriteBack};
 use strata_memory::doors::{Action, Completion};
 use strata_memory::mshr::MshrId;
-use strata_memory::tags::FrameId;
-use strata_memory::{Body, ByteMask, Client, Contents, LineAddress, Packet, Tray};
+use strata_memory::{Body, ByteMask, Client, Contents, LineAddress, Origin, Packet, Tray};
 
 use super::{ArrayUse, Chassis, Store};
 
@@ -24,7 +24,7 @@ impl<S: Store> Chassis<S> {
     /// Whether `writes` more writes can be sent, each a packet with a tray.
     #[inline]
     pub(super) fn write_room(&self, writes: usize) -> bool {
-        self.network_room(writes) && writes <= self.write_trays.left()
+        self.network_room(writes) && self.cache.can_write(writes)
     }
 
     /// Takes a reply: processes the acknowledgement of a write immediately, and queues any other in order of
@@ -37,7 +37,7 @@ impl<S: Store> Chassis<S> {
             return self.arrived.push(reply).expect("room for a reply was kept when its request left");
         }
         if let Body::WriteAck(tray) = self.packets.open(reply) {
-            self.write_trays.put(tray);
+            self.cache.written(tray);
             self.writes_in_flight -= 1;
         }
     }
@@ -45,45 +45,44 @@ impl<S: Store> Chassis<S> {
     /// Writes the dirty bytes of a frame back, if it has any. There must be room for a write.
     #[inline]
     pub fn write_back(&mut self, frame: FrameId, now: Cycle) {
-        let dirty = self.store.dirty(frame);
-        if !dirty.is_empty() {
-            self.write_bytes_back(frame, dirty, now);
+        if !self.cache.frames().dirty(frame).is_empty() {
+            self.write_bytes_back(frame, now);
         }
     }
 
     #[inline(never)]
-    fn write_bytes_back(&mut self, frame: FrameId, dirty: ByteMask, now: Cycle) {
-        let line = self.store.line(frame).expect("dirty bytes belong to a line");
-        let mut tray = self.write_trays.take();
-        tray.0 = self.store.data(frame).0;
-        self.store.occupy(frame, ArrayUse::Read, now);
-        self.store.clean(frame);
+    fn write_bytes_back(&mut self, frame: FrameId, now: Cycle) {
+        let Some(WriteBack { line, bytes, tray }) = self.cache.take_dirty(frame) else { return };
+        self.cache.store.occupy(frame, ArrayUse::Read, now);
         self.statistics.write_backs += 1;
         self.statistics.data_reads += 1;
         self.writes_in_flight += 1;
-        self.send(line, dirty, TAG_WRITE, Body::Write(tray), now);
+        self.send(line, bytes, TAG_WRITE, (Origin::default(), Body::Write(tray)), now);
     }
 
     /// Sends a store's bytes below in its own tray, and returns another tray. There must be room for a write.
-    pub fn send_through(&mut self, line: LineAddress, bytes: ByteMask, tray: Tray, now: Cycle) -> Tray {
-        let other = self.write_trays.take();
+    pub fn send_through(
+        &mut self,
+        line: LineAddress,
+        bytes: ByteMask,
+        tray: Tray,
+        origin: Origin,
+        now: Cycle,
+    ) -> Tray {
+        let other = self.cache.write_tray();
         self.statistics.write_throughs += 1;
         self.writes_in_flight += 1;
-        self.send(line, bytes, TAG_WRITE, Body::Write(tray), now);
+        self.send(line, bytes, TAG_WRITE, (origin, Body::Write(tray)), now);
         other
     }
 
     /// Requests bytes of an MSHR's line. There must be room for a packet.
-    pub(super) fn send_fetch(&mut self, mshr: MshrId, bytes: ByteMask, now: Cycle) {
-        // The sectors requested are disjoint, so each MSHR uses at most a line's worth of trays.
-        let tray = self.fetch_trays.take();
-        let fetch = self.mshrs.state_mut(mshr);
-        debug_assert!((fetch.requested & bytes).is_empty(), "no byte is asked for twice");
-        fetch.requested |= bytes;
-        fetch.in_flight += 1;
+    pub fn send_fetch(&mut self, mshr: MshrId, bytes: ByteMask, origin: Origin, now: Cycle) {
+        let tray = self.cache.request(mshr, bytes);
         self.statistics.fetches += 1;
         self.reads_in_flight += 1;
-        self.send(self.mshrs.line(mshr), bytes, TAG_FETCH | u32::from(mshr.0), Body::Read(tray), now);
+        let tag = TAG_FETCH | u32::from(mshr.0);
+        self.send(self.cache.mshrs.line(mshr), bytes, tag, (origin, Body::Read(tray)), now);
     }
 
     /// Sends an access past the cache under a tag of its own. There must be room for it.
@@ -92,18 +91,26 @@ impl<S: Store> Chassis<S> {
         line: LineAddress,
         bytes: ByteMask,
         token: u32,
-        body: Body,
+        (origin, body): (Origin, Body),
         now: Cycle,
     ) {
         let name = self.bypasses.insert(token).expect("room for a bypassing access was checked");
         self.reads_in_flight += 1;
-        self.send(line, bytes, TAG_BYPASS | name, body, now);
+        self.send(line, bytes, TAG_BYPASS | name, (origin, body), now);
     }
 
-    fn send(&mut self, line: LineAddress, bytes: ByteMask, tag: u32, body: Body, now: Cycle) {
+    fn send(
+        &mut self,
+        line: LineAddress,
+        bytes: ByteMask,
+        tag: u32,
+        (origin, body): (Origin, Body),
+        now: Cycle,
+    ) {
         let destination = self.slices.node_of(line);
         let (source, client) = (self.node, Client::L1d);
-        let packet = self.packets.write(Contents { line, bytes, source, destination, client, tag, body });
+        let packet =
+            self.packets.write(Contents { line, bytes, source, destination, client, tag, origin, body });
         self.statistics.bytes_out += u64::from(packet.wire_bytes());
         let full = self.outgoing.push(now + self.parameters.tag_latency, packet);
         full.expect("room in the queue to the network was checked");
@@ -116,7 +123,7 @@ impl<S: Store> Chassis<S> {
         let Some(reply) = self.arrived.front() else { return };
         let waits = match reply.tag & !TAG_NAME {
             TAG_BYPASS => self.served.is_full(),
-            _ => !self.store.is_free(self.fill_frame(reply.tag), ArrayUse::Fill, now),
+            _ => !self.cache.store.is_free(self.fill_frame(reply.tag), ArrayUse::Fill, now),
         };
         if waits {
             return;
@@ -126,20 +133,11 @@ impl<S: Store> Chassis<S> {
         match (reply.tag & !TAG_NAME, self.packets.open(reply)) {
             (TAG_FETCH, Body::ReadReply(tray)) => {
                 let mshr = MshrId(name as u16);
-                let fetch = self.mshrs.state_mut(mshr);
-                let frame = fetch.frame;
-                fetch.requested &= !bytes;
-                fetch.in_flight -= 1;
-                // Bytes that are valid already are as new or newer: stores went into them.
-                let missing = bytes & !self.store.valid(frame);
-                self.store.data_mut(frame).merge(missing, &tray);
-                self.store.occupy(frame, ArrayUse::Fill, now);
-                self.store.add_valid(frame, missing);
-                self.fetch_trays.put(tray);
+                let frame = self.cache.fill(mshr, bytes, tray);
+                self.cache.store.occupy(frame, ArrayUse::Fill, now);
                 self.statistics.fills += 1;
                 self.statistics.fill_bytes += u64::from(bytes.count());
                 self.statistics.data_writes += 1;
-                self.make_ready(mshr);
             }
             (TAG_BYPASS, Body::ReadReply(tray)) => self.finish_past(name, Action::Load(tray), now),
             (TAG_BYPASS, Body::AtomicReply(batch)) => self.finish_past(name, Action::Atomic(batch), now),
@@ -153,13 +151,13 @@ impl<S: Store> Chassis<S> {
         match self.arrived.front() {
             None => Cycle::NEVER,
             Some(reply) if reply.tag & !TAG_NAME == TAG_BYPASS => Cycle::ZERO,
-            Some(reply) => self.store.free_at(self.fill_frame(reply.tag), ArrayUse::Fill),
+            Some(reply) => self.cache.store.free_at(self.fill_frame(reply.tag), ArrayUse::Fill),
         }
     }
 
     /// The frame that the reply to a fetch fills.
     fn fill_frame(&self, tag: u32) -> FrameId {
-        self.mshrs.state(MshrId((tag & TAG_NAME) as u16)).frame
+        self.cache.mshrs.state(MshrId((tag & TAG_NAME) as u16)).frame
     }
 
     fn finish_past(&mut self, name: u32, action: Action, now: Cycle) {

@@ -31,7 +31,7 @@ impl<S: Store> Chassis<S> {
     /// last access.
     #[inline(never)]
     pub fn replay(&mut self, now: Cycle) {
-        let Some(&mshr) = self.ready.front() else { return };
+        let Some(mshr) = self.cache.first_ready() else { return };
         if self.served.is_full() {
             return;
         }
@@ -39,26 +39,24 @@ impl<S: Store> Chassis<S> {
         self.served_count += 1;
         self.replay_stalled = matches!(step, Step::Stalled);
         let more = match step {
-            Step::Served => self.mshrs.waiting(mshr) > 0,
+            Step::Served => self.cache.mshrs.waiting(mshr) > 0,
             Step::Waits => false,
             Step::Stalled | Step::Busy => true,
         };
         if more {
             return;
         }
-        self.ready.pop();
         if self.retire(mshr, now) {
-            self.mshrs.state_mut(mshr).ready = false;
+            self.cache.settle_first();
         } else {
-            // It waits for a way or for room below, which other MSHRs may have to free, so it goes behind
-            // them.
-            self.ready.push(mshr).expect("its place is free");
+            // It waits for a way or for room below, which other MSHRs may have to free.
+            self.cache.postpone_first();
         }
     }
 
     fn serve_front(&mut self, mshr: MshrId, now: Cycle) -> Step {
-        let Some(access) = self.mshrs.front(mshr) else { return Step::Served };
-        let fetch = *self.mshrs.state(mshr);
+        let Some(access) = self.cache.mshrs.front(mshr) else { return Step::Served };
+        let fetch = *self.cache.mshrs.state(mshr);
         let past = self.goes_past(access);
         if past {
             // Earlier fetches must have arrived: their bytes would be stale afterwards.
@@ -68,12 +66,12 @@ impl<S: Store> Chassis<S> {
             if self.past_room_for_old(access, Some(fetch.frame)).is_err() {
                 return Step::Stalled;
             }
-            let dirty = !self.store.dirty(fetch.frame).is_empty();
-            if dirty && !self.store.is_free(fetch.frame, ArrayUse::Read, now) {
+            let dirty = !self.cache.frames().dirty(fetch.frame).is_empty();
+            if dirty && !self.cache.store.is_free(fetch.frame, ArrayUse::Read, now) {
                 return Step::Busy;
             }
         } else {
-            let wanted = self.wanted(access, self.store.valid(fetch.frame));
+            let wanted = self.wanted(access, self.cache.frames().valid(fetch.frame));
             if !wanted.is_empty() {
                 let missing = wanted & !fetch.requested;
                 if missing.is_empty() {
@@ -82,23 +80,24 @@ impl<S: Store> Chassis<S> {
                 if !self.network_room(1) {
                     return Step::Stalled;
                 }
-                self.send_fetch(mshr, missing, now);
+                let origin = access.origin();
+                self.send_fetch(mshr, missing, origin, now);
                 return Step::Waits;
             }
             let through = !self.parameters.write_back && matches!(access.action, Action::Store(_));
             if through && !self.write_room(1) {
                 return Step::Stalled;
             }
-            if !self.store.is_free(fetch.frame, served_use(access), now) {
+            if !self.cache.store.is_free(fetch.frame, served_use(access), now) {
                 return Step::Busy;
             }
         }
-        let access = self.mshrs.pop(mshr).expect("the oldest access was looked at");
+        let access = self.cache.mshrs.pop(mshr).expect("the oldest access was looked at");
         let completion = if past {
-            self.mshrs.state_mut(mshr).barriers -= 1;
+            self.cache.mshrs.state_mut(mshr).rest -= 1;
             self.go_past(access, Some(fetch.frame), now)
         } else {
-            self.store.occupy(fetch.frame, served_use(&access), now);
+            self.cache.store.occupy(fetch.frame, served_use(&access), now);
             Some(self.perform(access, fetch.frame, now))
         };
         if let Some(completion) = completion {
@@ -111,34 +110,37 @@ impl<S: Store> Chassis<S> {
     /// Frees the MSHR if no access waits in it and no fetch is in flight, unless its line cannot move home
     /// yet.
     fn retire(&mut self, mshr: MshrId, now: Cycle) -> bool {
-        let fetch = *self.mshrs.state(mshr);
-        if self.mshrs.waiting(mshr) > 0 || fetch.in_flight > 0 {
+        let fetch = *self.cache.mshrs.state(mshr);
+        if self.cache.mshrs.waiting(mshr) > 0 || fetch.in_flight > 0 {
             return true;
         }
-        let empty = self.store.valid(fetch.frame).is_empty();
-        let home = if empty { Home::Here } else { self.store.home(fetch.frame) };
+        let empty = self.cache.frames().valid(fetch.frame).is_empty();
+        let home = if empty { Home::Here } else { self.cache.store.home(fetch.frame) };
         match home {
             Home::Here => {}
             Home::Full => return false,
             Home::Moves(frame) => {
-                if !self.store.dirty(frame).is_empty() && !self.write_room(1) {
+                if !self.cache.frames().dirty(frame).is_empty() && !self.write_room(1) {
                     return false;
                 }
-                if self.store.line(frame).is_some() {
+                let displaced = self.cache.frames().line(frame);
+                if displaced.is_some() {
                     self.statistics.evictions += 1;
                     self.write_back(frame, now);
+                }
+                if let Some(prefetching) = &mut self.prefetching {
+                    prefetching.shift(fetch.frame, frame, displaced);
                 }
                 self.statistics.tag_writes += 1;
             }
         }
         self.freed += 1;
-        self.mshrs.release(mshr);
-        self.store.unpin(fetch.frame);
+        self.cache.release(mshr);
         if let Home::Moves(frame) = home {
-            self.store.move_home(fetch.frame, frame);
+            self.cache.store.move_home(fetch.frame, frame);
         }
         if empty {
-            self.store.invalidate(fetch.frame);
+            self.cache.store.invalidate(fetch.frame);
         }
         true
     }

@@ -5,24 +5,23 @@
 use strata_engine::Cycle;
 use strata_memory::ByteMask;
 use strata_memory::LineAddress;
+use strata_memory::cache::FrameId;
 use strata_memory::doors::{Access, Action, Refusal};
-use strata_memory::tags::FrameId;
 
 use super::config::{SttHit, WoroMiss};
 use super::l1d::FuseL1d;
 use super::lines::Bank;
 use super::predictor::ReadLevel;
 use super::route::{Destination, Eviction, Route, Turn, Wait};
-use crate::chassis::Store;
 
 impl FuseL1d {
     /// Finds the route of an access whose tags have been searched.
     #[inline]
     pub(super) fn resolve(&self, access: &Access, at: Turn) -> Result<Route, Wait> {
-        let store = &self.chassis.store;
+        let store = &self.chassis.cache.store;
         let frame = store.find(access.line);
         if let Some(frame) = frame
-            && let Some(mshr) = store.pinned(frame)
+            && let Some(mshr) = store.frames.pinned(frame)
         {
             let (mshr, early) = self.chassis.route_merge(access, mshr, frame)?;
             return Ok(Route::Merge(mshr, early));
@@ -31,7 +30,7 @@ impl FuseL1d {
             return self.go_past_with(access, frame, at.now).map(|()| Route::Past(frame));
         }
         let Some(frame) = frame else { return self.resolve_miss(access, at) };
-        let wanted = self.chassis.wanted(access, store.valid(frame));
+        let wanted = self.chassis.wanted(access, store.frames.valid(frame));
         match store.bank(frame) {
             Bank::Stt => self.resolve_stt(access, frame, wanted, at),
             // Only loads wait in the tag queue, and only they meet their line in the swap buffer.
@@ -89,7 +88,8 @@ impl FuseL1d {
             self.bus_is_free(at.now)?;
         }
         // Placement on a miss: WORM to STT-MRAM, the others to SRAM (III-A, IV-A).
-        let to_stt = level == Some(ReadLevel::WriteOnceReadMultiple) || self.chassis.store.sram.is_none();
+        let to_stt =
+            level == Some(ReadLevel::WriteOnceReadMultiple) || self.chassis.cache.store.sram.is_none();
         let destination = if !to_stt {
             self.sram_room(access.line, fetches, at)?;
             Destination::Sram
@@ -107,7 +107,7 @@ impl FuseL1d {
     fn go_past_with(&self, access: &Access, frame: Option<FrameId>, now: Cycle) -> Result<(), Wait> {
         self.chassis.past_room(access, frame)?;
         match frame {
-            Some(frame) if self.is_dirty(frame) && self.chassis.store.bank(frame) == Bank::Stt => {
+            Some(frame) if self.is_dirty(frame) && self.chassis.cache.store.bank(frame) == Bank::Stt => {
                 self.stt_is_free(now)
             }
             _ => Ok(()),
@@ -115,11 +115,11 @@ impl FuseL1d {
     }
 
     fn is_dirty(&self, frame: FrameId) -> bool {
-        !self.chassis.store.dirty(frame).is_empty()
+        !self.chassis.cache.frames().dirty(frame).is_empty()
     }
 
     pub(super) fn stt_is_free(&self, now: Cycle) -> Result<(), Wait> {
-        match &self.chassis.store.stt {
+        match &self.chassis.cache.store.stt {
             Some(stt) if stt.is_free(now) => Ok(()),
             Some(stt) if stt.is_writing(now) => Err(Wait::SttWrite),
             Some(_) => Err(Wait::SttRead),
@@ -130,7 +130,7 @@ impl FuseL1d {
     /// Whether the bus can carry the line of an access. A line that leaves to make room for another follows as soon as
     /// it can.
     fn bus_is_free(&self, now: Cycle) -> Result<(), Wait> {
-        match &self.chassis.store.bus {
+        match &self.chassis.cache.store.bus {
             Some(bus) if bus.free_at() > now => Err(Wait::Bus),
             _ => Ok(()),
         }
@@ -138,7 +138,7 @@ impl FuseL1d {
 
     /// Checks for room for fetches and write-backs and, with `mshr`, for a free MSHR.
     fn room(&self, fetches: usize, writes: usize, mshr: bool) -> Result<(), Wait> {
-        if mshr && self.chassis.mshrs.is_full() {
+        if mshr && self.chassis.cache.mshrs.is_full() {
             return Err(Wait::Room(Refusal::Mshr));
         }
         if !self.chassis.network_room_for_new(fetches + writes) || !self.chassis.write_room_for_new(writes) {
@@ -150,7 +150,7 @@ impl FuseL1d {
     /// Room in the swap buffer and for the command that empties it.
     fn swap_room(&self, at: Turn) -> Result<(), Wait> {
         let queue = self.queue.as_ref().expect("a swap buffer comes with a tag queue");
-        if !self.chassis.store.swap.has_room() {
+        if !self.chassis.cache.store.swap.has_room() {
             return Err(Wait::SwapBuffer);
         }
         if queue.is_full() && !at.from_queue { Err(Wait::TagQueue) } else { Ok(()) }
@@ -158,12 +158,12 @@ impl FuseL1d {
 
     /// Whether SRAM can take a line: what its victim needs on its way (Fig. 9, eviction).
     fn sram_room(&self, line: LineAddress, fetches: usize, at: Turn) -> Result<(), Wait> {
-        let store = &self.chassis.store;
-        if fetches == 1 && self.chassis.mshrs.is_full() {
+        let store = &self.chassis.cache.store;
+        if fetches == 1 && self.chassis.cache.mshrs.is_full() {
             return Err(Wait::Room(Refusal::Mshr));
         }
         let Some(victim) = store.sram_victim(line) else { return self.grown(fetches) };
-        let Some(leaves) = store.line(victim) else { return self.room(fetches, 0, false) };
+        let Some(leaves) = store.frames.line(victim) else { return self.room(fetches, 0, false) };
         if store.sram.as_ref().is_some_and(|sram| sram.grows) {
             return self.grown(fetches);
         }
@@ -175,7 +175,7 @@ impl FuseL1d {
     }
 
     fn grown(&self, fetches: usize) -> Result<(), Wait> {
-        match &self.chassis.store.sram {
+        match &self.chassis.cache.store.sram {
             Some(sram) if sram.grows => self.room(fetches, 0, false),
             _ => Err(Wait::Room(Refusal::Ways)),
         }
@@ -183,10 +183,12 @@ impl FuseL1d {
 
     /// Whether STT-MRAM can take a line now: what its victim needs on its way.
     fn stt_room(&self, line: LineAddress, fetches: usize, now: Cycle) -> Result<(), Wait> {
-        if fetches == 1 && self.chassis.mshrs.is_full() {
+        if fetches == 1 && self.chassis.cache.mshrs.is_full() {
             return Err(Wait::Room(Refusal::Mshr));
         }
-        let Some(victim) = self.chassis.store.stt_victim(line) else { return Err(Wait::Room(Refusal::Ways)) };
+        let Some(victim) = self.chassis.cache.store.stt_victim(line) else {
+            return Err(Wait::Room(Refusal::Ways));
+        };
         let dirty = self.is_dirty(victim);
         if dirty || fetches == 0 {
             self.stt_is_free(now)?;
@@ -196,7 +198,7 @@ impl FuseL1d {
 
     /// Where a line that SRAM evicts goes.
     pub(super) fn eviction(&self, victim: FrameId) -> Eviction {
-        let store = &self.chassis.store;
+        let store = &self.chassis.cache.store;
         let level = self
             .predictor
             .as_ref()

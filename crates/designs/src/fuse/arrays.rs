@@ -2,9 +2,9 @@
 
 use strata_engine::Cycle;
 use strata_memory::LineAddress;
-use strata_memory::tags::FrameId;
+use strata_memory::cache::FrameId;
 
-use super::lines::{Bank, Lines, NO_LINE};
+use super::lines::{Bank, Lines};
 
 impl Lines {
     /// Occupies the bus with a line from `now` on.
@@ -52,8 +52,8 @@ impl Lines {
         if approximation.recounts && approximation.filters.is_saturated(filter, line) {
             approximation.filters.clear_filter(filter);
             for place in approximation.places_of(filter) {
-                if self.lines[place] != NO_LINE {
-                    approximation.filters.increment(filter, LineAddress(self.lines[place]));
+                if let Some(line) = self.frames.line(FrameId::from(place)) {
+                    approximation.filters.increment(filter, line);
                 }
             }
             approximation.rows_recounted += approximation.rows_per_filter();

@@ -1,8 +1,8 @@
 //! The data path: what an access does to the banks on the route that the arbitrator has found.
 
 use strata_engine::Cycle;
+use strata_memory::cache::FrameId;
 use strata_memory::doors::Access;
-use strata_memory::tags::FrameId;
 use strata_memory::{ByteMask, LineAddress};
 
 use super::l1d::FuseL1d;
@@ -25,14 +25,14 @@ impl FuseL1d {
             Route::Migrate(frame, wanted) => {
                 let frame = self.migrate_to_sram(frame, now);
                 if wanted.is_empty() {
-                    self.chassis.store.statistics.stt_hits += 1;
+                    self.chassis.cache.store.statistics.stt_hits += 1;
                     self.perform(access, frame, now);
                 } else {
                     self.chassis.wait_for(access, frame, wanted, now);
                 }
             }
             Route::Partial(frame, wanted) => {
-                self.chassis.store.used(frame);
+                self.chassis.cache.store.used(frame);
                 self.chassis.wait_for(access, frame, wanted, now);
             }
             Route::Merge(mshr, early) => self.chassis.merge(access, mshr, early, now),
@@ -50,11 +50,11 @@ impl FuseL1d {
             }
             Route::Around => {
                 self.count_prediction(access.pc);
-                self.chassis.store.statistics.bypasses += 1;
+                self.chassis.cache.store.statistics.bypasses += 1;
                 self.go_past(access, None, now);
             }
             Route::Close(frame) => {
-                self.chassis.store.statistics.closing_writes += 1;
+                self.chassis.cache.store.statistics.closing_writes += 1;
                 self.go_past(access, Some(frame), now);
             }
             Route::Past(frame) => self.go_past(access, frame, now),
@@ -72,8 +72,8 @@ impl FuseL1d {
             strata_memory::doors::Action::Load(_) => ArrayUse::Read,
             _ => ArrayUse::Write,
         };
-        self.chassis.store.used(frame);
-        self.chassis.store.occupy(frame, use_, now);
+        self.chassis.cache.store.used(frame);
+        self.chassis.cache.store.occupy(frame, use_, now);
         let completion = self.chassis.perform(access, frame, now);
         self.chassis.complete_hit(completion, now + self.chassis.parameters.hit_latency);
     }
@@ -84,20 +84,20 @@ impl FuseL1d {
         let placement = self.placement(access.pc);
         let frame = match destination {
             Destination::Sram => {
-                self.chassis.store.statistics.fills_to_sram += 1;
+                self.chassis.cache.store.statistics.fills_to_sram += 1;
                 self.make_room_in_sram(access.line, now)
             }
             Destination::Stt => {
-                self.chassis.store.statistics.fills_to_stt += 1;
+                self.chassis.cache.store.statistics.fills_to_stt += 1;
                 self.make_room_in_stt(access.line, now)
             }
             Destination::Swap => {
-                self.chassis.store.statistics.fills_to_stt += 1;
+                self.chassis.cache.store.statistics.fills_to_stt += 1;
                 self.take_register()
             }
         };
         self.chassis.statistics.tag_writes += 1;
-        self.chassis.store.install(frame, access.line, placement);
+        self.chassis.cache.store.install(frame, access.line, placement);
         frame
     }
 
@@ -110,33 +110,33 @@ impl FuseL1d {
 
     /// Empties a frame of SRAM for a line. The arbitrator decides where the previous line goes.
     fn make_room_in_sram(&mut self, line: LineAddress, now: Cycle) -> FrameId {
-        let grows = self.chassis.store.sram.as_ref().is_some_and(|sram| sram.grows);
-        let full = |frame: &FrameId| self.chassis.store.line(*frame).is_some();
-        let victim = self.chassis.store.sram_victim(line);
+        let grows = self.chassis.cache.store.sram.as_ref().is_some_and(|sram| sram.grows);
+        let full = |frame: &FrameId| self.chassis.cache.frames().line(*frame).is_some();
+        let victim = self.chassis.cache.store.sram_victim(line);
         if grows && victim.as_ref().is_none_or(full) {
-            self.chassis.store.grow();
-            return self.chassis.store.sram_victim(line).expect("a bank that grew has room");
+            self.chassis.cache.store.grow();
+            return self.chassis.cache.store.sram_victim(line).expect("a bank that grew has room");
         }
         let frame = victim.expect("a way of SRAM was checked");
-        if self.chassis.store.line(frame).is_none() {
+        if self.chassis.cache.frames().line(frame).is_none() {
             return frame;
         }
-        self.chassis.store.statistics.history_reads += u64::from(self.predictor.is_some());
+        self.chassis.cache.store.statistics.history_reads += u64::from(self.predictor.is_some());
         match self.eviction(frame) {
             Eviction::Below => {
-                self.chassis.store.statistics.sram_evictions += 1;
+                self.chassis.cache.store.statistics.sram_evictions += 1;
                 self.evict(frame, now);
             }
             Eviction::Swap => {
-                self.chassis.store.statistics.migrations_to_stt += 1;
-                let moving = self.chassis.store.take(frame, now);
+                self.chassis.cache.store.statistics.migrations_to_stt += 1;
+                let moving = self.chassis.cache.store.take(frame, now);
                 let register = self.take_register();
-                self.chassis.store.put(register, &moving, now);
+                self.chassis.cache.store.put(register, &moving, now);
                 self.push(Command::Migrate(register, moving.line), now.next());
             }
             Eviction::Stt => {
-                self.chassis.store.statistics.migrations_to_stt += 1;
-                let moving = self.chassis.store.take(frame, now);
+                self.chassis.cache.store.statistics.migrations_to_stt += 1;
+                let moving = self.chassis.cache.store.take(frame, now);
                 self.put_in_stt(&moving, now);
             }
         }
@@ -144,7 +144,7 @@ impl FuseL1d {
     }
 
     fn take_register(&mut self) -> FrameId {
-        let store = &mut self.chassis.store;
+        let store = &mut self.chassis.cache.store;
         let register = store.swap.take();
         store.statistics.swap_buffer_occupancy += store.swap.len() as u64;
         register
@@ -154,14 +154,14 @@ impl FuseL1d {
     pub(super) fn put_in_stt(&mut self, moving: &super::lines::Moving, now: Cycle) {
         let frame = self.make_room_in_stt(moving.line, now);
         self.chassis.statistics.tag_writes += 1;
-        self.chassis.store.put(frame, moving, now);
+        self.chassis.cache.store.put(frame, moving, now);
     }
 
     /// Empties a frame of STT-MRAM for a line.
     fn make_room_in_stt(&mut self, line: LineAddress, now: Cycle) -> FrameId {
-        let frame = self.chassis.store.stt_victim(line).expect("a way of STT-MRAM was checked");
-        if self.chassis.store.line(frame).is_some() {
-            self.chassis.store.statistics.stt_evictions += 1;
+        let frame = self.chassis.cache.store.stt_victim(line).expect("a way of STT-MRAM was checked");
+        if self.chassis.cache.frames().line(frame).is_some() {
+            self.chassis.cache.store.statistics.stt_evictions += 1;
             self.evict(frame, now);
         }
         frame
@@ -171,23 +171,23 @@ impl FuseL1d {
     fn evict(&mut self, frame: FrameId, now: Cycle) {
         self.chassis.statistics.evictions += 1;
         self.chassis.write_back(frame, now);
-        self.chassis.store.evict(frame);
+        self.chassis.cache.store.evict(frame);
     }
 
     /// III-A: the line moves to SRAM and is invalidated in STT-MRAM before SRAM serves the request.
     fn migrate_to_sram(&mut self, frame: FrameId, now: Cycle) -> FrameId {
-        let store = &mut self.chassis.store;
+        let store = &mut self.chassis.cache.store;
         store.statistics.migrations_to_sram += 1;
         let moving = store.take(frame, now);
         let frame = self.make_room_in_sram(moving.line, now);
         self.chassis.statistics.tag_writes += 1;
-        self.chassis.store.put(frame, &moving, now);
+        self.chassis.cache.store.put(frame, &moving, now);
         frame
     }
 
     fn count_hit(&mut self, frame: FrameId) {
-        let bank = self.chassis.store.bank(frame);
-        let statistics = &mut self.chassis.store.statistics;
+        let bank = self.chassis.cache.store.bank(frame);
+        let statistics = &mut self.chassis.cache.store.statistics;
         *match bank {
             Bank::Sram => &mut statistics.sram_hits,
             Bank::Stt => &mut statistics.stt_hits,
@@ -197,7 +197,7 @@ impl FuseL1d {
 
     fn count_prediction(&mut self, pc: u32) {
         let Some(level) = self.predict(pc) else { return };
-        let statistics = &mut self.chassis.store.statistics;
+        let statistics = &mut self.chassis.cache.store.statistics;
         *match level {
             ReadLevel::WriteMultiple => &mut statistics.predicted_wm,
             ReadLevel::WriteOnceReadMultiple => &mut statistics.predicted_worm,

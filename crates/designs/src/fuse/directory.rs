@@ -4,7 +4,7 @@
 //! would be compared. The result is the same as that of a look-up here.
 
 use strata_memory::LineAddress;
-use strata_memory::tags::FrameId;
+use strata_memory::cache::FrameId;
 
 /// Marks an empty slot: no line has this number.
 const EMPTY: u64 = u64::MAX;

@@ -12,7 +12,7 @@ use super::lines::{Bank, Lines};
 use super::predictor::{Predictor, Sampled};
 use super::route::{Turn, Wait};
 use super::tag_queue::{Command, TagQueue};
-use crate::chassis::{Chassis, Store};
+use crate::chassis::Chassis;
 
 /// An L1D of SRAM, STT-MRAM or both.
 pub struct FuseL1d {
@@ -116,7 +116,7 @@ impl FuseL1d {
         let waits = search.polls > 0
             || named
             || self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
-                && self.chassis.store.is_beside_sram(line);
+                && self.chassis.cache.store.is_beside_sram(line);
         if !waits {
             match self.resolve(&access, Turn { now, from_queue: false }) {
                 Ok(route) => {
@@ -163,11 +163,11 @@ impl FuseL1d {
     /// The cost of searching the tags of STT-MRAM. SRAM is looked up in the same cycle; a hit there, or a
     /// fetch in flight, ends the search.
     fn search(&self, access: &Access) -> Search {
-        let store = &self.chassis.store;
+        let store = &self.chassis.cache.store;
         let Some(stt) = &store.stt else { return Search::default() };
         let Some(approximation) = &stt.approximation else { return Search::default() };
         let place = match store.find(access.line) {
-            Some(frame) if store.pinned(frame).is_some() || store.bank(frame) == Bank::Sram => {
+            Some(frame) if store.frames.pinned(frame).is_some() || store.bank(frame) == Bank::Sram => {
                 return Search::default();
             }
             Some(frame) if store.bank(frame) == Bank::Stt => Some(stt.places.place(frame)),
@@ -178,7 +178,7 @@ impl FuseL1d {
 
     /// Counts a search, and shows an accepted access to the predictors.
     fn note(&mut self, seen: Option<Seen>, search: Search) {
-        let store = &mut self.chassis.store;
+        let store = &mut self.chassis.cache.store;
         if search.tested {
             let statistics = &mut store.statistics;
             statistics.cbf_tests += 1;
@@ -195,15 +195,15 @@ impl FuseL1d {
         let Some(Seen { line, pc, warp, touch }) = seen else { return };
         if let Some(predictor) = &mut self.predictor {
             let sampled = predictor.observe(line, pc, warp, touch != Touch::Read);
-            let statistics = &mut self.chassis.store.statistics;
+            let statistics = &mut self.chassis.cache.store.statistics;
             statistics.history_reads += 1;
             statistics.sampler_searches += u64::from(sampled.is_some());
             statistics.history_updates +=
                 u64::from(sampled.is_some_and(|sampled| sampled != Sampled::Missed));
         }
-        if let (Some(predictor), Some(stt)) = (&mut self.dead_write, &self.chassis.store.stt) {
+        if let (Some(predictor), Some(stt)) = (&mut self.dead_write, &self.chassis.cache.store.stt) {
             let learned = predictor.observe(line, stt.places.set_of(line), pc, touch);
-            let statistics = &mut self.chassis.store.statistics;
+            let statistics = &mut self.chassis.cache.store.statistics;
             statistics.history_reads += 1;
             statistics.sampler_searches += u64::from(learned.is_some());
             statistics.history_updates +=
@@ -233,7 +233,7 @@ impl FuseL1d {
     /// searches again.
     #[inline]
     fn recount(&mut self, now: Cycle) {
-        let Some(stt) = &mut self.chassis.store.stt else { return };
+        let Some(stt) = &mut self.chassis.cache.store.stt else { return };
         let Some(approximation) = &mut stt.approximation else { return };
         let rows = std::mem::take(&mut approximation.rows_recounted);
         if rows > 0 {
@@ -288,7 +288,7 @@ impl L1d for FuseL1d {
     #[inline]
     fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
         let packet = self.chassis.take_outgoing(now);
-        self.chassis.store.statistics.outgoing_packets += u64::from(packet.is_some());
+        self.chassis.cache.store.statistics.outgoing_packets += u64::from(packet.is_some());
         packet
     }
 
@@ -324,7 +324,7 @@ impl L1d for FuseL1d {
         if let Some(queue) = &self.queue
             && !queue.is_empty()
         {
-            let lines = self.chassis.store.swap.len();
+            let lines = self.chassis.cache.store.swap.len();
             report.push(format!(
                 "L1D {node}: {} commands in the tag queue, {lines} lines in the swap buffer",
                 queue.len()
@@ -337,8 +337,8 @@ impl L1d for FuseL1d {
     }
 
     fn statistics(&self) -> Vec<Group> {
-        let mut own = self.chassis.store.statistics;
-        own.stt_hottest_line_writes = self.chassis.store.stt.as_ref().map_or(0, |stt| stt.hottest());
+        let mut own = self.chassis.cache.store.statistics;
+        own.stt_hottest_line_writes = self.chassis.cache.store.stt.as_ref().map_or(0, |stt| stt.hottest());
         vec![self.chassis.statistics.report(), own.report()]
     }
 }

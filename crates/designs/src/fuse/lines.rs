@@ -4,8 +4,7 @@
 //! is in one frame at any time (III-A: a single copy); the directory refuses a second one.
 
 use strata_engine::Cycle;
-use strata_memory::mshr::MshrId;
-use strata_memory::tags::FrameId;
+use strata_memory::cache::{FrameId, Frames};
 use strata_memory::{ByteMask, Line, LineAddress};
 
 use super::bus::Bus;
@@ -16,8 +15,6 @@ use super::statistics::FuseStatistics;
 use super::stt_bank::SttBank;
 use super::swap_buffer::SwapBuffer;
 use crate::chassis::{ArrayUse, Store};
-
-pub(super) const NO_LINE: u64 = u64::MAX;
 
 /// The array that a frame belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,13 +44,8 @@ pub(super) struct Lines {
     /// Whether a write to STT-MRAM blocks everything, as it does without a tag queue.
     pub blocking: bool,
     directory: Directory,
-    pub(super) lines: Vec<u64>,
-    valid: Vec<ByteMask>,
-    dirty: Vec<ByteMask>,
-    pinned: Vec<Option<MshrId>>,
+    pub(super) frames: Frames,
     placements: Vec<Placement>,
-    dirty_frames: Vec<u64>,
-    data: Vec<Line>,
     pub statistics: FuseStatistics,
 }
 
@@ -73,13 +65,8 @@ impl Lines {
             swap,
             bus,
             directory: Directory::new(frames),
-            lines: vec![NO_LINE; frames],
-            valid: vec![ByteMask::NONE; frames],
-            dirty: vec![ByteMask::NONE; frames],
-            pinned: vec![None; frames],
+            frames: Frames::new(frames),
             placements: vec![Placement::default(); frames],
-            dirty_frames: vec![0; frames.div_ceil(64)],
-            data: Line::zeros(frames),
             statistics: FuseStatistics::default(),
         }
     }
@@ -104,7 +91,7 @@ impl Lines {
     #[inline]
     pub fn is_beside_sram(&self, line: LineAddress) -> bool {
         self.find(line)
-            .is_some_and(|frame| self.pinned[frame.index()].is_none() && self.bank(frame) != Bank::Sram)
+            .is_some_and(|frame| self.frames.pinned(frame).is_none() && self.bank(frame) != Bank::Sram)
     }
 
     /// The STT-MRAM bank; the cache must have one.
@@ -116,13 +103,13 @@ impl Lines {
     /// The frame of SRAM to evict for a line; `None` if all candidates are pinned.
     #[inline]
     pub fn sram_victim(&self, line: LineAddress) -> Option<FrameId> {
-        self.sram.as_ref()?.places.victim(line, |frame| self.pinned[frame.index()].is_none())
+        self.sram.as_ref()?.places.victim(line, |frame| self.frames.pinned(frame).is_none())
     }
 
     /// The frame of STT-MRAM to evict for a line; `None` if all candidates are pinned.
     #[inline]
     pub fn stt_victim(&self, line: LineAddress) -> Option<FrameId> {
-        self.stt.as_ref()?.places.victim(line, |frame| self.pinned[frame.index()].is_none())
+        self.stt.as_ref()?.places.victim(line, |frame| self.frames.pinned(frame).is_none())
     }
 
     /// What the predictor knows about a frame's line.
@@ -134,8 +121,8 @@ impl Lines {
     /// Assigns an empty frame to a line, with no byte valid.
     #[inline]
     pub fn install(&mut self, frame: FrameId, line: LineAddress, placement: Placement) {
-        debug_assert!(self.lines[frame.index()] == NO_LINE, "a frame is empty before a line comes");
-        self.lines[frame.index()] = line.0;
+        debug_assert!(self.frames.line(frame).is_none(), "a frame is empty before a line comes");
+        self.frames.assign(frame, line);
         self.placements[frame.index()] = placement;
         self.directory.insert(line, frame);
         match self.bank(frame) {
@@ -157,11 +144,9 @@ impl Lines {
     /// Empties a frame. Its contents are lost.
     #[inline]
     fn vacate(&mut self, frame: FrameId) {
-        let line = LineAddress(self.lines[frame.index()]);
+        let line = self.frames.line(frame).expect("only a line leaves its frame");
         self.directory.remove(line);
-        self.lines[frame.index()] = NO_LINE;
-        self.valid[frame.index()] = ByteMask::NONE;
-        self.clean(frame);
+        self.frames.invalidate(frame);
         match self.bank(frame) {
             Bank::Sram => self.sram.as_mut().expect("the frame's bank").places.emptied(frame),
             Bank::Stt => {
@@ -175,8 +160,8 @@ impl Lines {
     /// Removes a line from the cache. Its bytes have been written back, or nobody needs them.
     #[inline]
     pub fn evict(&mut self, frame: FrameId) {
-        debug_assert!(self.dirty[frame.index()].is_empty(), "dirty bytes go below before their line leaves");
-        debug_assert!(self.pinned[frame.index()].is_none(), "a pinned line stays");
+        debug_assert!(self.frames.dirty(frame).is_empty(), "dirty bytes go below before their line leaves");
+        debug_assert!(self.frames.pinned(frame).is_none(), "a pinned line stays");
         self.placements[frame.index()].judge(&mut self.statistics);
         self.vacate(frame);
     }
@@ -185,17 +170,17 @@ impl Lines {
     /// the swap buffer.
     #[inline]
     pub fn take(&mut self, frame: FrameId, now: Cycle) -> Moving {
-        debug_assert!(self.pinned[frame.index()].is_none(), "a pinned line stays");
+        debug_assert!(self.frames.pinned(frame).is_none(), "a pinned line stays");
         if !self.swap.holds(frame) {
             self.carry(now);
         }
         self.use_array(frame, false, now);
         let moving = Moving {
-            line: LineAddress(self.lines[frame.index()]),
-            valid: self.valid[frame.index()],
-            dirty: self.dirty[frame.index()],
+            line: self.frames.line(frame).expect("a line that moves was there"),
+            valid: self.frames.valid(frame),
+            dirty: self.frames.dirty(frame),
             placement: self.placements[frame.index()],
-            data: self.data[frame.index()].clone(),
+            data: self.frames.data(frame).clone(),
         };
         self.vacate(frame);
         moving
@@ -206,11 +191,9 @@ impl Lines {
     pub fn put(&mut self, frame: FrameId, moving: &Moving, now: Cycle) {
         self.use_array(frame, true, now);
         self.install(frame, moving.line, moving.placement);
-        self.valid[frame.index()] = moving.valid;
-        if !moving.dirty.is_empty() {
-            self.add_dirty(frame, moving.dirty);
-        }
-        self.data[frame.index()].0 = moving.data.0;
+        self.frames.add_valid(frame, moving.valid);
+        self.frames.add_dirty(frame, moving.dirty);
+        self.frames.data_mut(frame).0 = moving.data.0;
     }
 
     /// Notes a use of the line, for replacement.
@@ -226,80 +209,42 @@ impl Lines {
     /// Doubles the frames of a bank that grows.
     pub fn grow(&mut self) {
         let sram = self.sram.as_mut().expect("SRAM grows");
-        let frames = self.lines.len() + sram.places.frames();
+        let frames = self.frames.count() + sram.places.frames();
         sram.places.double();
-        self.lines.resize(frames, NO_LINE);
-        self.valid.resize(frames, ByteMask::NONE);
-        self.dirty.resize(frames, ByteMask::NONE);
-        self.pinned.resize(frames, None);
+        self.frames.grow(frames);
         self.placements.resize(frames, Placement::default());
-        self.dirty_frames.resize(frames.div_ceil(64), 0);
-        self.data.resize(frames, Line::ZERO);
         self.directory.grow(frames);
     }
 }
 
 impl Store for Lines {
     #[inline]
-    fn line(&self, frame: FrameId) -> Option<LineAddress> {
-        let line = self.lines[frame.index()];
-        (line != NO_LINE).then_some(LineAddress(line))
+    fn frames(&self) -> &Frames {
+        &self.frames
     }
 
     #[inline]
-    fn valid(&self, frame: FrameId) -> ByteMask {
-        self.valid[frame.index()]
-    }
-
-    #[inline]
-    fn dirty(&self, frame: FrameId) -> ByteMask {
-        self.dirty[frame.index()]
-    }
-
-    #[inline]
-    fn add_valid(&mut self, frame: FrameId, bytes: ByteMask) {
-        self.valid[frame.index()] |= bytes;
-    }
-
-    #[inline]
-    fn add_dirty(&mut self, frame: FrameId, bytes: ByteMask) {
-        self.valid[frame.index()] |= bytes;
-        self.dirty[frame.index()] |= bytes;
-        if !bytes.is_empty() {
-            self.dirty_frames[frame.index() / 64] |= 1 << (frame.index() % 64);
-        }
-    }
-
-    #[inline]
-    fn clean(&mut self, frame: FrameId) {
-        self.dirty[frame.index()] = ByteMask::NONE;
-        self.dirty_frames[frame.index() / 64] &= !(1 << (frame.index() % 64));
+    fn frames_mut(&mut self) -> &mut Frames {
+        &mut self.frames
     }
 
     fn invalidate(&mut self, frame: FrameId) {
-        if self.pinned[frame.index()].is_none() {
-            self.clean(frame);
+        if self.frames.pinned(frame).is_none() {
+            self.frames.clean(frame);
             self.evict(frame);
         } else {
-            self.valid[frame.index()] = ByteMask::NONE;
-            self.clean(frame);
+            self.frames.invalidate(frame);
         }
     }
 
     fn invalidate_all(&mut self) {
-        assert!(
-            self.dirty_frames.iter().all(|word| *word == 0),
-            "dirty bytes are written back before a drop"
-        );
-        assert!(self.pinned.iter().all(Option::is_none), "no fill is under way when a cache is dropped");
         assert!(self.swap.len() == 0, "the swap buffer is emptied before a drop");
-        for (line, placement) in self.lines.iter_mut().zip(&self.placements) {
-            if *line != NO_LINE {
-                placement.judge(&mut self.statistics);
-                *line = NO_LINE;
+        for frame in (0..self.frames.count()).map(FrameId::from) {
+            if self.frames.line(frame).is_some() {
+                self.placements[frame.index()].judge(&mut self.statistics);
             }
         }
-        self.valid.fill(ByteMask::NONE);
+        self.frames.invalidate_all();
         self.directory.clear();
         if let Some(sram) = &mut self.sram {
             sram.places.reset();
@@ -310,46 +255,6 @@ impl Store for Lines {
                 approximation.filters.clear();
             }
         }
-    }
-
-    #[inline]
-    fn pinned(&self, frame: FrameId) -> Option<MshrId> {
-        self.pinned[frame.index()]
-    }
-
-    #[inline]
-    fn pin(&mut self, frame: FrameId, mshr: MshrId) {
-        debug_assert!(self.pinned[frame.index()].is_none(), "a frame waits for one MSHR");
-        self.pinned[frame.index()] = Some(mshr);
-    }
-
-    #[inline]
-    fn unpin(&mut self, frame: FrameId) {
-        debug_assert!(self.pinned[frame.index()].is_some(), "a frame is unpinned once");
-        self.pinned[frame.index()] = None;
-    }
-
-    fn next_dirty(&self, from: FrameId) -> Option<FrameId> {
-        let (start, bit) = (from.index() / 64, from.index() % 64);
-        let mut mask = u64::MAX << bit;
-        for (word, bits) in self.dirty_frames.iter().enumerate().skip(start) {
-            let bits = bits & mask;
-            mask = u64::MAX;
-            if bits != 0 {
-                return Some(FrameId((64 * word + bits.trailing_zeros() as usize) as u32));
-            }
-        }
-        None
-    }
-
-    #[inline]
-    fn data(&self, frame: FrameId) -> &Line {
-        &self.data[frame.index()]
-    }
-
-    #[inline]
-    fn data_mut(&mut self, frame: FrameId) -> &mut Line {
-        &mut self.data[frame.index()]
     }
 
     #[inline]

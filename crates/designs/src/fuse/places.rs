@@ -1,8 +1,9 @@
 //! The frames of a bank that a line can take: sets, and the order in which their ways are evicted.
 
 use strata_memory::LineAddress;
+use strata_memory::cache::FrameId;
 use strata_memory::replacement::ReplacementPolicy;
-use strata_memory::tags::{FrameId, SetIndex};
+use strata_memory::tags::SetIndex;
 
 /// The shape of a bank with any number of ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +113,7 @@ impl Places {
     /// Notes a use of the frame's line.
     #[inline]
     pub fn used(&mut self, frame: FrameId) {
-        if self.shape.replacement == ReplacementPolicy::Lru {
+        if self.shape.replacement == ReplacementPolicy::LRU {
             self.filled(frame);
         }
     }
@@ -172,14 +173,14 @@ mod tests {
 
     #[test]
     fn empty_frames_first_then_the_oldest() {
-        assert_eq!(victims(ReplacementPolicy::Lru), [13, 14, 15, 14, 15, 15]);
-        assert_eq!(victims(ReplacementPolicy::Fifo), [13, 14, 15, 13, 15, 15]);
+        assert_eq!(victims(ReplacementPolicy::LRU), [13, 14, 15, 14, 15, 15]);
+        assert_eq!(victims(ReplacementPolicy::FIFO), [13, 14, 15, 13, 15, 15]);
     }
 
     #[test]
     fn a_bank_that_grows_gives_out_its_new_frames() {
         let shape =
-            PlacesShape { sets: 1, ways: 2, index: SetIndex::Modulo, replacement: ReplacementPolicy::Lru };
+            PlacesShape { sets: 1, ways: 2, index: SetIndex::Modulo, replacement: ReplacementPolicy::LRU };
         let mut places = Places::new(shape, 4);
         places.filled(FrameId(4));
         places.filled(FrameId(5));

@@ -2,9 +2,9 @@
 
 use strata_engine::Cycle;
 use strata_memory::ByteMask;
+use strata_memory::cache::FrameId;
 use strata_memory::doors::Refusal;
 use strata_memory::mshr::MshrId;
-use strata_memory::tags::FrameId;
 
 /// The route of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

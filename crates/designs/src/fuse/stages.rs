@@ -2,19 +2,18 @@
 
 use strata_engine::Cycle;
 use strata_memory::LineAddress;
+use strata_memory::cache::FrameId;
 use strata_memory::doors::{Access, Refusal};
-use strata_memory::tags::FrameId;
 
 use super::l1d::FuseL1d;
 use super::route::{Route, Turn, Wait};
 use super::tag_queue::{Command, TagQueue};
-use crate::chassis::Store;
 
 impl FuseL1d {
     /// Puts a command into the tag queue.
     pub(super) fn push(&mut self, command: Command, searched: Cycle) {
         let queue = self.queue.as_mut().expect("commands wait where there is a tag queue");
-        let statistics = &mut self.chassis.store.statistics;
+        let statistics = &mut self.chassis.cache.store.statistics;
         statistics.tag_queue_pushes += 1;
         statistics.tag_queue_occupancy += queue.len() as u64 + 1;
         statistics.tag_queue_migrations += u64::from(matches!(command, Command::Migrate(..)));
@@ -60,7 +59,7 @@ impl FuseL1d {
                 // Its line is in the swap buffer, or the line that it evicts has no room there. The migration
                 // that it needs is behind it, so it moves to the end of the queue. Only loads wait here, and
                 // loads may pass each other.
-                self.chassis.store.statistics.tag_queue_rotations += 1;
+                self.chassis.cache.store.statistics.tag_queue_rotations += 1;
                 self.queue.as_mut().expect("the queue").push(command, now.next());
             }
         }
@@ -73,11 +72,12 @@ impl FuseL1d {
 
     /// Performs a command "F": moves a line from a register of the swap buffer to STT-MRAM.
     fn migrate_to_stt(&mut self, register: FrameId, now: Cycle) -> Result<(), Wait> {
-        let line = self.chassis.store.line(register).expect("a register holds its line until it is moved");
+        let line =
+            self.chassis.cache.frames().line(register).expect("a register holds its line until it is moved");
         self.migration_room(line, now)?;
         self.steps += 1;
         self.pop_command();
-        let moving = self.chassis.store.take(register, now);
+        let moving = self.chassis.cache.store.take(register, now);
         self.put_in_stt(&moving, now);
         Ok(())
     }
@@ -86,8 +86,10 @@ impl FuseL1d {
     /// available, and there is room for the line that leaves it.
     pub(super) fn migration_room(&self, line: LineAddress, now: Cycle) -> Result<(), Wait> {
         self.stt_is_free(now)?;
-        let Some(victim) = self.chassis.store.stt_victim(line) else { return Err(Wait::Room(Refusal::Ways)) };
-        if !self.chassis.store.dirty(victim).is_empty() && !self.chassis.write_room_for_new(1) {
+        let Some(victim) = self.chassis.cache.store.stt_victim(line) else {
+            return Err(Wait::Room(Refusal::Ways));
+        };
+        if !self.chassis.cache.frames().dirty(victim).is_empty() && !self.chassis.write_room_for_new(1) {
             return Err(Wait::Room(Refusal::Network));
         }
         Ok(())
@@ -97,7 +99,8 @@ impl FuseL1d {
     /// line is in STT-MRAM or on its way there.
     pub(super) fn is_behind_queue(&self, access: &Access) -> bool {
         let Some(queue) = &self.queue else { return false };
-        !queue.is_empty() && (queue.names(access.line) || self.chassis.store.is_beside_sram(access.line))
+        !queue.is_empty()
+            && (queue.names(access.line) || self.chassis.cache.store.is_beside_sram(access.line))
     }
 
     /// Resolves the access in the controller's register.
@@ -108,8 +111,8 @@ impl FuseL1d {
         }
         if self.is_behind_queue(&latched.access) {
             if !latched.flushing {
-                self.chassis.store.statistics.tag_queue_flushes += 1;
-                self.chassis.store.statistics.tag_queue_flushed +=
+                self.chassis.cache.store.statistics.tag_queue_flushes += 1;
+                self.chassis.cache.store.statistics.tag_queue_flushed +=
                     self.queue.as_ref().map_or(0, TagQueue::len) as u64;
                 self.latch.as_mut().expect("it was looked at").flushing = true;
             }
@@ -132,7 +135,7 @@ impl FuseL1d {
 
     /// The cycle in which to retry after a wait.
     fn again(&self, wait: Wait, now: Cycle) -> Cycle {
-        match (wait, &self.chassis.store.stt) {
+        match (wait, &self.chassis.cache.store.stt) {
             (Wait::SttWrite | Wait::SttRead, Some(stt)) => stt.free_at().max(now.next()),
             _ => now.next(),
         }

@@ -44,7 +44,7 @@ impl FuseL1d {
             Wait::Register => self.latch_wait(now),
             wait => wait,
         };
-        let statistics = &mut self.chassis.store.statistics;
+        let statistics = &mut self.chassis.cache.store.statistics;
         statistics.tag_queue_full += u64::from(wait == Wait::TagQueue);
         statistics.swap_buffer_full += u64::from(wait == Wait::SwapBuffer);
         let refusal = match (wait, cause) {

@@ -1,6 +1,6 @@
 //! The swap buffer: data registers in which lines wait on their way to STT-MRAM (IV-A, Fig. 10).
 
-use strata_memory::tags::FrameId;
+use strata_memory::cache::FrameId;
 
 /// Registers that hold one line each. The commands of the tag queue name their registers.
 #[derive(Clone, Debug)]

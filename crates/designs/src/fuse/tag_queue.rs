@@ -2,8 +2,8 @@
 
 use strata_engine::{Cycle, Ring};
 use strata_memory::LineAddress;
+use strata_memory::cache::FrameId;
 use strata_memory::doors::Access;
-use strata_memory::tags::FrameId;
 
 /// A command that waits for the STT-MRAM bank.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use strata_engine::seed::Stream;
 use strata_memory::bits::members;
 use strata_memory::doors::LaneSpace;
-use strata_memory::replacement::{Replacement, ReplacementPolicy};
-use strata_memory::{ByteMask, LINE_BYTES, Line, LineAddress};
+use strata_memory::replacement::{ReplacementPolicy, Shape, Victims};
+use strata_memory::{ByteMask, LINE_BYTES, Line, LineAddress, Touch};
 use strata_warp::WARP_LANES;
 
 use super::protocol::{Action, Event, State, transition};
@@ -54,7 +54,7 @@ pub struct Lines {
     blocks: Vec<Block>,
     controls: Vec<Control>,
     bytes: Vec<u8>,
-    replacement: Replacement,
+    victims: Victims,
     /// By lane: its lines that hold a block,
     present: [u64; WARP_LANES],
     /// those that have dirty half-words,
@@ -76,7 +76,7 @@ impl Lines {
             blocks: vec![Block::NONE; count],
             controls: vec![Control::default(); count],
             bytes: vec![0; count * block_bytes],
-            replacement: Replacement::new(ReplacementPolicy::Lru, WARP_LANES * sets, ways, stream),
+            victims: Victims::new(ReplacementPolicy::LRU, Shape { sets: WARP_LANES * sets, ways, stream }),
             present: [0; WARP_LANES],
             dirty: [0; WARP_LANES],
             filling: [0; WARP_LANES],
@@ -144,7 +144,7 @@ impl Lines {
             return Some((first + empty.trailing_zeros() as usize) as Frame);
         }
         let settled = !(self.filling[lane] >> from) & ways;
-        (settled != 0).then(|| (first + self.replacement.victim(first / self.ways, settled)) as Frame)
+        (settled != 0).then(|| (first + self.victims.victim(first / self.ways, settled)) as Frame)
     }
 
     /// A read finds its half-words valid.
@@ -157,7 +157,7 @@ impl Lines {
     /// Notes a use of a line.
     #[inline]
     pub fn used(&mut self, frame: Frame) {
-        self.replacement.used(frame as usize);
+        self.victims.used(frame as usize, &Touch::default());
     }
 
     /// The lane of a line, and the line's bit in the lane's masks.
@@ -231,7 +231,7 @@ impl Lines {
         let control = &mut self.controls[frame as usize];
         (control.bits, control.cta) = (0, cta);
         self.present[lane] |= bit;
-        self.replacement.filled(frame as usize);
+        self.victims.filled(frame as usize, &Touch::default());
     }
 
     fn await_fill(&mut self, frame: Frame, fill: FillId) {

@@ -7,7 +7,9 @@ use strata_designs::baseline::{MeshConfig, MeshNetwork};
 use strata_engine::seed::Stream;
 use strata_engine::{Cycle, Inlet, Island, Outlet, Window, link};
 use strata_memory::doors::{Direction, Network, NetworkDesign, NetworkEnds};
-use strata_memory::{Body, ByteMask, Client, Contents, HEADER_BYTES, Line, LineAddress, NodeId, Packet};
+use strata_memory::{
+    Body, ByteMask, Client, Contents, HEADER_BYTES, Line, LineAddress, NodeId, Origin, Packet,
+};
 
 /// Which node a packet goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
@@ -173,6 +175,7 @@ impl Bench<'_> {
                 destination: NodeId::from(self.senders.len() + usize::from(to)),
                 client: Client::L1d,
                 tag: made,
+                origin: Origin::default(),
                 body: Body::Write(Box::new(Line::ZERO)),
             });
             self.senders[node].send(packet, flits, now).expect("there is credit");

@@ -38,6 +38,10 @@ pub fn shape(of: &Array3dDescriptor) -> Answer<ArrayShape> {
         (true, true) => Geometry::D3,
         _ => return Err(Status::InvalidValue),
     };
+    // Four texels at a time are read from two dimensions only, as a GPU's driver has it.
+    if of.flags & array::GATHER != 0 && geometry != Geometry::D2 {
+        return Err(Status::InvalidValue);
+    }
     Ok(ArrayShape {
         format: format(of.format, of.channels)?,
         geometry,
@@ -106,6 +110,14 @@ fn run(
     })
 }
 
+/// The answer for what only arrays of kinds that cannot be created have.
+fn has_none(of: Handle<Array>) -> Answer {
+    state::with_current(|state, _| {
+        state.arrays.get(of)?;
+        Err(Status::InvalidValue)
+    })
+}
+
 api! {
     /// Creates an array of one or two dimensions.
     cuArrayCreate_v2 = "cuArrayCreate" 3020 (to: Out<Handle<Array>>, of: In<ArrayDescriptor>) {
@@ -145,6 +157,23 @@ api! {
     /// Destroys an array. Textures and surfaces on it then refer to freed memory.
     cuArrayDestroy = "cuArrayDestroy" 2000 (of: Handle<Array>) {
         state::with_current(|state, _| state.destroy_array(of))
+    }
+
+    /// Fails: no array has planes, since formats of video are refused.
+    cuArrayGetPlane = "cuArrayGetPlane" 11020 (_to: Out<Handle<Array>>, of: Handle<Array>, _plane: u32) {
+        has_none(of)
+    }
+
+    /// Fails: every array has its memory from the beginning, and only those that get it later may be asked.
+    cuArrayGetMemoryRequirements = "cuArrayGetMemoryRequirements" 11060 (
+        _to: Bytes, of: Handle<Array>, _device: i32,
+    ) {
+        has_none(of)
+    }
+
+    /// Fails: no array is sparse.
+    cuArrayGetSparseProperties = "cuArrayGetSparseProperties" 11010 (_to: Bytes, of: Handle<Array>) {
+        has_none(of)
     }
 
     /// Copies from host to array.

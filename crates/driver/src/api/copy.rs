@@ -65,8 +65,21 @@ fn rectangle(what: In<Rectangle>) -> Answer<Cuboid> {
 }
 
 /// Refuses contexts that do not exist.
-fn contexts(contexts: [Handle<Context>; 2]) -> Answer {
+fn contexts<const N: usize>(contexts: [Handle<Context>; N]) -> Answer {
     state::with(|state| contexts.iter().try_for_each(|context| state.contexts.get(*context).map(|_| ())))
+}
+
+/// A `CUDA_MEMCPY3D_PEER`, which differs from a `CUDA_MEMCPY3D` by a context in place of each side's reserved word. It
+/// counts for device memory.
+fn between_contexts(what: In<Cuboid>) -> Answer<Cuboid> {
+    let mut what = what.get()?;
+    for side in [&mut what.from, &mut what.to] {
+        let context = Handle::from_bits(std::mem::take(&mut side.reserved));
+        if matches!(side.kind, memory::DEVICE | memory::UNIFIED) {
+            contexts([context])?;
+        }
+    }
+    Ok(what)
 }
 
 api! {
@@ -156,5 +169,17 @@ api! {
     /// Copies a cuboid, in a stream.
     cuMemcpy3DAsync_v2 | cuMemcpy3DAsync_v2_ptsz = "cuMemcpy3DAsync" 3020 (what: In<Cuboid>, stream: Handle<Stream>) {
         in_stream(what.get()?, stream)
+    }
+
+    /// Copies a cuboid between contexts of the one device.
+    cuMemcpy3DPeer | cuMemcpy3DPeer_ptds = "cuMemcpy3DPeer" 4000 (what: In<Cuboid>) {
+        now(between_contexts(what)?)
+    }
+
+    /// Copies a cuboid between contexts of the one device, in a stream.
+    cuMemcpy3DPeerAsync | cuMemcpy3DPeerAsync_ptsz = "cuMemcpy3DPeerAsync" 4000 (
+        what: In<Cuboid>, stream: Handle<Stream>,
+    ) {
+        in_stream(between_contexts(what)?, stream)
     }
 }

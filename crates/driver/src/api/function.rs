@@ -1,18 +1,17 @@
-//! Attributes of kernels, and how many of their CTAs fit on an SM.
+//! Attributes and parameters of kernels.
 
 use std::ffi::c_char;
 
-use strata_gpu::device::Entry;
-use strata_workloads::Shape;
+use strata_fatbin::Target;
 
-use crate::api::configuration::configured;
 use crate::api::{api, library};
-use crate::client::{BlockToShared, Bytes, Out};
+use crate::client::Out;
 use crate::objects::{Context, Function, Kernel, Module};
+use crate::resident::max_threads;
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::{Handle, Object};
-use crate::work::launch::{NON_PORTABLE_CLUSTER, cluster_ctas, clustered, most_of_cluster};
+use crate::work::launch::NON_PORTABLE_CLUSTER;
 
 /// Resolves a handle that is a function, or a library's kernel passed as one, to its function in the context.
 pub fn resolve(
@@ -41,29 +40,6 @@ mod number {
     pub const LAST: u32 = 17;
 }
 
-/// Maximum number of threads in a CTA that can be launched.
-fn max_threads(state: &State, entry: &Entry) -> u32 {
-    let kernel = &entry.kernel;
-    let bound = kernel.launch_bounds.max_threads.unwrap_or(1024).min(1024);
-    let bound = kernel.launch_bounds.required.map_or(bound, |block| block.iter().product::<u32>().min(bound));
-    let fits = |threads: &u32| ctas(state, entry, *threads, 0) > 0;
-    // Try whole warps, from the most downwards; the last warp may be partial.
-    (1..=bound.div_ceil(32)).rev().map(|warps| (32 * warps).min(bound)).find(fits).unwrap_or(0)
-}
-
-/// Number of a kernel's CTAs that fit on an SM together.
-fn ctas(state: &State, entry: &Entry, threads: u32, dynamic_shared: u64) -> u32 {
-    let shared = u64::from(entry.kernel.shared_bytes) + dynamic_shared;
-    let shared = u32::try_from(shared).unwrap_or(u32::MAX);
-    state.settings.machine.resident_ctas(&entry.kernel, threads, shared)
-}
-
-/// The number in a text's `.target`: 80 for `sm_80`.
-fn target(text: &str) -> Option<i32> {
-    let digits = text.split(',').find_map(|part| part.trim().strip_prefix("sm_"))?;
-    digits.trim_end_matches(|end: char| !end.is_ascii_digit()).parse().ok()
-}
-
 fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answer<i32> {
     let entry = &state.entry(function)?;
     let Function { attributes, .. } = state.functions.get(function)?;
@@ -87,7 +63,7 @@ fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answ
         5 => {
             let (entry, card) = (entry.clone(), state.card()?);
             let program = card.program(entry.module).ok_or(Status::InvalidHandle)?;
-            target(program.version_and_target().1).unwrap_or(capability)
+            Target::parse(program.version_and_target().1).map_or(capability, |target| target.number as i32)
         }
         6 => capability,
         number::MAX_DYNAMIC_SHARED => set(shared.saturating_sub(kernel.shared_bytes) as i32),
@@ -114,64 +90,6 @@ fn set_attribute(state: &mut State, function: Handle<Function>, number: u32, val
         _ => return Err(Status::InvalidValue),
     }
     function.attributes.insert(number, value);
-    Ok(())
-}
-
-/// CTAs of a launch configuration that fit on an SM together, and those that it puts into a cluster.
-fn of_cluster(state: &State, function: Handle<Function>, shape: Shape) -> Answer<(u32, u32)> {
-    let entry = &state.functions.get(function)?.entry;
-    let threads = shape.block.iter().try_fold(1_u32, |all, n| all.checked_mul(*n)).filter(|all| *all > 0);
-    let threads = threads.ok_or(Status::InvalidValue)?;
-    let fit = if threads > 1024 { 0 } else { ctas(state, entry, threads, shape.dynamic_shared.into()) };
-    Ok((fit, cluster_ctas(entry, shape)))
-}
-
-fn occupancy(ctas_out: Out<i32>, function: Handle<Function>, threads: i32, dynamic_shared: usize) -> Answer {
-    state::with_current(|state, context| {
-        let place = ctas_out.place()?;
-        let threads = u32::try_from(threads).ok().filter(|threads| *threads > 0);
-        let threads = threads.ok_or(Status::InvalidValue)?;
-        let function = resolve(state, context, function)?;
-        let entry = &state.functions.get(function)?.entry;
-        let most = max_threads(state, entry);
-        let fit = if threads > most { 0 } else { ctas(state, entry, threads, dynamic_shared as u64) };
-        place.put(fit as i32);
-        Ok(())
-    })
-}
-
-/// The smallest grid that fills the device, and the block size that makes most threads resident; of equal
-/// ones, the largest.
-fn best_block(
-    (grid, block): (Out<i32>, Out<i32>),
-    function: Handle<Function>,
-    shared_of: BlockToShared,
-    dynamic_shared: usize,
-    limit: i32,
-) -> Answer {
-    let (grid, block) = (grid.place()?, block.place()?);
-    let (entry, most) = state::with_current(|state, context| {
-        let function = resolve(state, context, function)?;
-        let entry = state.functions.get(function)?.entry.clone();
-        let most = max_threads(state, &entry);
-        Ok((entry, most))
-    })?;
-    let most = match u32::try_from(limit) {
-        Ok(0) | Err(_) => most,
-        Ok(limit) => most.min(limit),
-    };
-    let mut best = (0, 0, 0);
-    for warps in 1..=most.div_ceil(32) {
-        let threads = (32 * warps).min(most);
-        // Call the client's function without holding the lock.
-        let shared = shared_of.of(threads).unwrap_or(dynamic_shared);
-        let fit = state::with(|state| Ok(ctas(state, &entry, threads, shared as u64)))?;
-        best = best.max((fit * threads, threads, fit));
-    }
-    let (_, threads, fit) = best;
-    let sms = state::with(|state| Ok(u32::from(*state.settings.machine.file().gpu.sms)))?;
-    block.put(threads as i32);
-    grid.put((fit * sms) as i32);
     Ok(())
 }
 
@@ -324,77 +242,4 @@ api! {
             Ok(())
         })
     }
-
-    /// Writes the number of CTAs that fit on an SM, as the machine computes occupancy.
-    cuOccupancyMaxActiveBlocksPerMultiprocessor = "cuOccupancyMaxActiveBlocksPerMultiprocessor" 6050 (
-        ctas: Out<i32>, function: Handle<Function>, threads: i32, dynamic_shared: usize,
-    ) {
-        occupancy(ctas, function, threads, dynamic_shared)
-    }
-
-    /// Writes the number of CTAs that fit on an SM. The flag concerns caches that depend on occupancy, which
-    /// no machine has.
-    cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags =
-        "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags" 7000 (
-        ctas: Out<i32>, function: Handle<Function>, threads: i32, dynamic_shared: usize, flags: u32,
-    ) {
-        if flags > 1 {
-            return Err(Status::InvalidValue);
-        }
-        occupancy(ctas, function, threads, dynamic_shared)
-    }
-
-    /// Writes the best grid and block size; see `best_block`.
-    cuOccupancyMaxPotentialBlockSize = "cuOccupancyMaxPotentialBlockSize" 6050 (
-        grid: Out<i32>, block: Out<i32>, function: Handle<Function>, shared_of: BlockToShared,
-        dynamic_shared: usize, limit: i32,
-    ) {
-        best_block((grid, block), function, shared_of, dynamic_shared, limit)
-    }
-
-    /// Writes the best grid and block size; see `best_block`.
-    cuOccupancyMaxPotentialBlockSizeWithFlags = "cuOccupancyMaxPotentialBlockSizeWithFlags" 7000 (
-        grid: Out<i32>, block: Out<i32>, function: Handle<Function>, shared_of: BlockToShared,
-        dynamic_shared: usize, limit: i32, flags: u32,
-    ) {
-        if flags > 1 {
-            return Err(Status::InvalidValue);
-        }
-        best_block((grid, block), function, shared_of, dynamic_shared, limit)
-    }
-
-    /// Writes how many clusters of a launch configuration are resident on the device together.
-    cuOccupancyMaxActiveClusters = "cuOccupancyMaxActiveClusters" 11070 (
-        clusters: Out<i32>, function: Handle<Function>, config: Bytes,
-    ) {
-        state::with_current(|state, context| {
-            let place = clusters.place()?;
-            let (shape, _, attributes) = configured(config)?;
-            let shape = clustered(shape, &attributes);
-            let function = resolve(state, context, function)?;
-            let (fit, size) = of_cluster(state, function, shape)?;
-            if size == 0 || size > most_of_cluster(state, function)? {
-                return Err(Status::InvalidClusterSize);
-            }
-            let sms = u32::from(*state.settings.machine.file().gpu.sms);
-            place.put((fit / size * sms) as i32);
-            Ok(())
-        })
-    }
-
-    /// Writes the largest size of a cluster with which a launch configuration can run.
-    cuOccupancyMaxPotentialClusterSize = "cuOccupancyMaxPotentialClusterSize" 11070 (
-        size: Out<i32>, function: Handle<Function>, config: Bytes,
-    ) {
-        state::with_current(|state, context| {
-            let place = size.place()?;
-            let (shape, _, attributes) = configured(config)?;
-            let shape = clustered(shape, &attributes);
-            let function = resolve(state, context, function)?;
-            let (fit, _) = of_cluster(state, function, shape)?;
-            place.put(fit.min(most_of_cluster(state, function)?) as i32);
-            Ok(())
-        })
-    }
-
 }

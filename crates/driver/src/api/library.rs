@@ -21,7 +21,7 @@ fn load(library: Out<Handle<Library>>, image: impl FnOnce(Capability) -> Answer<
         let place = library.place()?;
         let image = image(state.settings.capability)?;
         let options = state.settings.machine.compile_options();
-        let program = image.program(options, DEFAULT_HEAP_BYTES, jit)?;
+        let program = image.program(options, DEFAULT_HEAP_BYTES, state.settings.capability, jit)?;
         let names = program.kernel_names().map(str::to_owned).collect();
         jit.done()?;
         let (modules, kernels) = (BTreeMap::new(), BTreeMap::new());

@@ -32,7 +32,8 @@ fn add(
             return Err(Status::NotSupported);
         }
         let image = image(state.settings.capability, &options)?;
-        image.program(state.settings.machine.compile_options(), DEFAULT_HEAP_BYTES, &options)?;
+        let compile = state.settings.machine.compile_options();
+        image.program(compile, DEFAULT_HEAP_BYTES, state.settings.capability, &options)?;
         state.links.get_mut(link)?.image.texts.extend(image.texts);
         Ok(())
     })
@@ -81,9 +82,10 @@ api! {
         state::with(|state| {
             let place = image.place()?;
             let options = state.settings.machine.compile_options();
+            let capability = state.settings.capability;
             let link = state.links.get_mut(link)?;
             link.image.registers = link.options.max_registers();
-            link.image.program(options, DEFAULT_HEAP_BYTES, &link.options)?;
+            link.image.program(options, DEFAULT_HEAP_BYTES, capability, &link.options)?;
             let kept = link.result.get_or_insert_with(|| link.image.to_bytes());
             place.put(kept.as_ptr());
             bytes.put_if_wanted(kept.len());

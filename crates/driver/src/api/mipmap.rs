@@ -4,7 +4,7 @@ use strata_abi::driver::Array3dDescriptor;
 
 use crate::api::api;
 use crate::api::array::shape;
-use crate::client::{In, Out};
+use crate::client::{Bytes, In, Out};
 use crate::objects::{Array, Context, MipmappedArray};
 use crate::resource::refused;
 use crate::state::{self, State};
@@ -41,6 +41,14 @@ fn create(
     Ok(state.mipmapped.insert(MipmappedArray { context, image, levels: arrays }))
 }
 
+/// The answer for what only arrays of kinds that cannot be created have.
+fn has_none(of: Handle<MipmappedArray>) -> Answer {
+    state::with_current(|state, _| {
+        state.mipmapped.get(of)?;
+        Err(Status::InvalidValue)
+    })
+}
+
 api! {
     /// Creates an array with levels of detail.
     cuMipmappedArrayCreate = "cuMipmappedArrayCreate" 5000 (
@@ -63,6 +71,20 @@ api! {
             place.put(*found);
             Ok(())
         })
+    }
+
+    /// Fails: every array has its memory from the beginning, and only those that get it later may be asked.
+    cuMipmappedArrayGetMemoryRequirements = "cuMipmappedArrayGetMemoryRequirements" 11060 (
+        _to: Bytes, of: Handle<MipmappedArray>, _device: i32,
+    ) {
+        has_none(of)
+    }
+
+    /// Fails: no array is sparse.
+    cuMipmappedArrayGetSparseProperties = "cuMipmappedArrayGetSparseProperties" 11010 (
+        _to: Bytes, of: Handle<MipmappedArray>,
+    ) {
+        has_none(of)
     }
 
     /// Destroys an array with all its levels. Textures and surfaces on it then refer to freed memory.

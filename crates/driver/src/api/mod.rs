@@ -7,6 +7,8 @@ mod configuration;
 mod context;
 mod copy;
 mod device;
+mod edges;
+mod edit;
 mod error;
 mod event;
 mod executable;
@@ -22,6 +24,8 @@ mod memory;
 mod mipmap;
 mod module;
 mod node;
+mod occupancy;
+mod operation;
 mod pointer;
 mod pool;
 mod primary;
@@ -107,6 +111,7 @@ fn procedures() -> impl Iterator<Item = &'static Procedure> {
         attributes::PROCEDURES,
         user_object::PROCEDURES,
         node::PROCEDURES,
+        occupancy::PROCEDURES,
         graph::PROCEDURES,
         executable::PROCEDURES,
         capture::PROCEDURES,

@@ -25,8 +25,9 @@ pub fn load(
     jit: &Jit,
 ) -> Answer<Handle<Module>> {
     let options = state.settings.machine.compile_options();
+    let capability = state.settings.capability;
     let heap_bytes = state.heap_bytes(context)?;
-    let id = image.load(state.card()?, options, heap_bytes, jit)?;
+    let id = image.load(state.card()?, options, heap_bytes, capability, jit)?;
     let (functions, managed) = (BTreeMap::new(), BTreeMap::new());
     let names = image.managed();
     Ok(state.modules.insert(Module {

@@ -38,6 +38,13 @@ fn done(stream: Handle<Stream>) -> Answer {
     state::with_current(|state, _| state.must_not_capture(stream))
 }
 
+/// Calls the client's function in a stream.
+fn call(stream: Handle<Stream>, function: HostFunction, data: Bytes) -> Answer {
+    work::submit(stream, |_, _| {
+        if function.is_null() { Err(Status::InvalidValue) } else { Ok(Work::Host(function, data.address())) }
+    })
+}
+
 api! {
     /// Creates a stream. Flags have no effect.
     cuStreamCreate = "cuStreamCreate" 2000 (stream: Out<Handle<Stream>>, flags: u32) {
@@ -104,9 +111,16 @@ api! {
 
     /// Calls the function immediately, unless the stream is captured.
     cuLaunchHostFunc | cuLaunchHostFunc_ptsz = "cuLaunchHostFunc" 10000 (stream: Handle<Stream>, function: HostFunction, data: Bytes) {
-        work::submit(stream, |_, _| {
-            if function.is_null() { Err(Status::InvalidValue) } else { Ok(Work::Host(function, data.address())) }
-        })
+        call(stream, function, data)
+    }
+
+    /// Calls the function immediately, unless the stream is captured. How the host waits for it makes no difference.
+    cuLaunchHostFunc_v2 | cuLaunchHostFunc_v2_ptsz = "cuLaunchHostFunc" 13010 (
+        stream: Handle<Stream>, function: HostFunction, data: Bytes, mode: u32,
+    ) {
+        /// The last mode: the host waits actively.
+        const SPIN: u32 = 1;
+        if mode > SPIN { Err(Status::InvalidValue) } else { call(stream, function, data) }
     }
 
     /// Writes the priority that was asked for, clamped to the valid range.

@@ -27,9 +27,6 @@ unsupported! {
     cuArray3DGetDescriptor = "cuArray3DGetDescriptor" 2000;
     cuArrayCreate = "cuArrayCreate" 2000;
     cuArrayGetDescriptor = "cuArrayGetDescriptor" 2000;
-    cuArrayGetMemoryRequirements = "cuArrayGetMemoryRequirements" 11060;
-    cuArrayGetPlane = "cuArrayGetPlane" 11020;
-    cuArrayGetSparseProperties = "cuArrayGetSparseProperties" 11010;
     cuCheckpointOperationComplete = "cuCheckpointOperationComplete" 13040;
     cuCheckpointProcessCheckpoint = "cuCheckpointProcessCheckpoint" 12080;
     cuCheckpointProcessGetRestoreThreadId = "cuCheckpointProcessGetRestoreThreadId" 12080;
@@ -140,7 +137,6 @@ unsupported! {
     cuIpcOpenMemHandle = "cuIpcOpenMemHandle" 4010;
     cuIpcOpenMemHandle_v2 = "cuIpcOpenMemHandle" 11000;
     cuLaunchCooperativeKernelMultiDevice = "cuLaunchCooperativeKernelMultiDevice" 9000;
-    cuLaunchHostFunc_v2 | cuLaunchHostFunc_v2_ptsz = "cuLaunchHostFunc" 13010;
     cuLibraryGetUnifiedFunction = "cuLibraryGetUnifiedFunction" 12000;
     cuLogicalEndpointAddDevice = "cuLogicalEndpointAddDevice" 13030;
     cuLogicalEndpointBindAddr = "cuLogicalEndpointBindAddr" 13030;
@@ -199,8 +195,6 @@ unsupported! {
     cuMemcpy3DAsync = "cuMemcpy3DAsync" 2000;
     cuMemcpy3DBatchAsync | cuMemcpy3DBatchAsync_ptsz = "cuMemcpy3DBatchAsync" 12080;
     cuMemcpy3DBatchAsync_v2 | cuMemcpy3DBatchAsync_v2_ptsz = "cuMemcpy3DBatchAsync" 13000;
-    cuMemcpy3DPeer | cuMemcpy3DPeer_ptds = "cuMemcpy3DPeer" 4000;
-    cuMemcpy3DPeerAsync | cuMemcpy3DPeerAsync_ptsz = "cuMemcpy3DPeerAsync" 4000;
     cuMemcpy3DWithAttributesAsync | cuMemcpy3DWithAttributesAsync_ptsz = "cuMemcpy3DWithAttributesAsync" 13020;
     cuMemcpyAtoA = "cuMemcpyAtoA" 2000;
     cuMemcpyAtoD = "cuMemcpyAtoD" 2000;
@@ -224,8 +218,6 @@ unsupported! {
     cuMemsetD2D8 = "cuMemsetD2D8" 2000;
     cuMemsetD32 = "cuMemsetD32" 2000;
     cuMemsetD8 = "cuMemsetD8" 2000;
-    cuMipmappedArrayGetMemoryRequirements = "cuMipmappedArrayGetMemoryRequirements" 11060;
-    cuMipmappedArrayGetSparseProperties = "cuMipmappedArrayGetSparseProperties" 11010;
     cuModuleGetGlobal = "cuModuleGetGlobal" 2000;
     cuMulticastAddDevice = "cuMulticastAddDevice" 12010;
     cuMulticastBindAddr = "cuMulticastBindAddr" 12010;
@@ -235,7 +227,6 @@ unsupported! {
     cuMulticastCreate = "cuMulticastCreate" 12010;
     cuMulticastGetGranularity = "cuMulticastGetGranularity" 12010;
     cuMulticastUnbind = "cuMulticastUnbind" 12010;
-    cuOccupancyAvailableDynamicSMemPerBlock = "cuOccupancyAvailableDynamicSMemPerBlock" 10020;
     cuParamSetTexRef = "cuParamSetTexRef" 2000;
     cuProfilerInitialize = "cuProfilerInitialize" 4000;
     cuSignalExternalSemaphoresAsync | cuSignalExternalSemaphoresAsync_ptsz = "cuSignalExternalSemaphoresAsync" 10000;

@@ -10,7 +10,9 @@ use strata_memory::doors::{
     network_link,
 };
 use strata_memory::dram::Channel;
-use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet, SliceMap, Tray};
+use strata_memory::{
+    Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Packet, SliceMap, Tray,
+};
 
 use super::{Path, machine};
 
@@ -114,6 +116,7 @@ fn packet(from: u16, to: u16, body: Body) -> Packet {
         destination: NodeId(to),
         client: Client::L1d,
         tag: 0,
+        origin: Origin::default(),
         body,
     })
 }

@@ -5,6 +5,8 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::{Cited, ClockRatio};
+use strata_memory::interleave::InterleaveHash;
+use strata_memory::{AddressMap, NodeId, ParameterError};
 
 /// Clock frequencies in MHz.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -96,6 +98,9 @@ pub struct GpuConfig {
     /// Consecutive bytes of device memory in one slice.
     #[schemars(range(min = 128, max = 1 << 20), extend("unit" = "B"))]
     pub interleave_bytes: Cited<u32>,
+    /// How the slice depends on higher bits of the address too; without this key it does not. For a power of two of slices.
+    #[serde(default)]
+    pub interleave_hash: Option<Cited<InterleaveHash>>,
     /// Device memory that programs can allocate, in MiB.
     #[schemars(range(min = 16, max = 1 << 18), extend("unit" = "MiB"))]
     pub memory_mib: Cited<u64>,
@@ -111,6 +116,19 @@ pub struct GpuConfig {
 }
 
 impl GpuConfig {
+    /// The map from device addresses to slices and channels, of which `first_slice` is the first slice's node.
+    ///
+    /// # Errors
+    /// Names a count, a size or a hash that no map can have.
+    pub fn address_map(&self, first_slice: NodeId) -> Result<AddressMap, ParameterError> {
+        let map =
+            AddressMap::new(*self.channels, *self.slices_per_channel, *self.interleave_bytes, first_slice)?;
+        match &self.interleave_hash {
+            Some(hash) => map.with_hash(hash),
+            None => Ok(map),
+        }
+    }
+
     /// The SMs that run programs: the first ones.
     pub fn compute_sms(&self) -> Range<usize> {
         0..usize::from(*self.sms).saturating_sub(self.cache_sms() + self.gated_sms())

@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_cpu::CpuConfig;
 use strata_engine::config::{ConfigError, Document};
-use strata_memory::LINE_BYTES;
 use strata_memory::doors::Coherence;
 use strata_memory::dram::DramParameters;
 use strata_memory::memory_cache::MemoryCacheConfig;
 use strata_memory::ownership::NODES;
 use strata_memory::read_only::ReadOnlyConfig;
 use strata_memory::window;
+use strata_memory::{LINE_BYTES, NodeId};
 use strata_sm::config::{SmConfig, UnifiedStorage};
 use strata_sm::lsu::LsuConfig;
 
@@ -119,6 +119,7 @@ impl MachineFile {
         within("gpu.channels", u64::from(*self.gpu.channels), 1, 256)?;
         within("gpu.slices_per_channel", u64::from(*self.gpu.slices_per_channel), 1, 64)?;
         within("gpu.interleave_bytes", u64::from(*self.gpu.interleave_bytes), 128, 1 << 20)?;
+        self.gpu.address_map(NodeId(0)).map_err(|error| format!("gpu: {error}"))?;
         within("gpu.memory_mib", *self.gpu.memory_mib, 16, 1 << 18)?;
         within("gpu.dispatch_latency_cycles", *self.gpu.dispatch_latency_cycles, 1, 10_000)?;
         within("gpu.watchdog_cycles", *self.gpu.watchdog_cycles, 1_000, 1 << 40)?;

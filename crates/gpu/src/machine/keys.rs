@@ -188,7 +188,7 @@ fn designs_with(door: &str, key: &[&str]) -> Vec<String> {
 }
 
 /// What the types say of a path from an entry on.
-fn find<'a>(entry: &'a Entry, path: &str) -> Option<&'a Entry> {
+pub(super) fn find<'a>(entry: &'a Entry, path: &str) -> Option<&'a Entry> {
     path.split('.').filter(|part| !part.is_empty()).try_fold(entry, |entry, part| step(entry, part))
 }
 

@@ -10,6 +10,7 @@ pub mod identity;
 mod keys;
 mod layer;
 pub mod overrides;
+mod policies;
 mod size;
 pub mod system;
 mod values;
@@ -30,6 +31,7 @@ pub use facts::MachineFacts;
 pub use file::{MachineFile, Sections};
 pub use keys::{MachineKey, designs_with_key};
 use layer::Layer;
+pub use policies::{Policy, PolicyKey, policies};
 pub use system::System;
 pub use values::MachineValue;
 

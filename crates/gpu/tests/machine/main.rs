@@ -26,6 +26,7 @@ mod memory_cache;
 mod mesh;
 mod morpheus;
 mod planted;
+mod prefetch;
 mod races;
 mod random_machines;
 mod random_programs;

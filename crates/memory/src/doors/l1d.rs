@@ -14,6 +14,7 @@ use crate::line::{ByteMask, Line};
 use crate::packet::{NodeId, Packet};
 use crate::parameters::ParameterError;
 use crate::slice_map::SliceMap;
+use crate::touch::{Origin, Touch, TouchKind};
 use crate::tray::Tray;
 
 /// How an access treats the L1D.
@@ -54,6 +55,25 @@ pub struct Access {
     pub pc: u32,
     /// Warp slot of the instruction, for predictors.
     pub warp: u8,
+}
+
+impl Access {
+    /// The instruction behind the access.
+    #[inline]
+    pub fn origin(&self) -> Origin {
+        Origin { pc: self.pc, warp: self.warp }
+    }
+
+    /// The access as a policy of the L1D of `node` sees it.
+    #[inline]
+    pub fn touch(&self, node: NodeId) -> Touch {
+        let kind = match self.action {
+            Action::Load(_) => TouchKind::Load,
+            Action::Store(_) => TouchKind::Store,
+            Action::Atomic(_) => TouchKind::Atomic,
+        };
+        Touch { line: self.line, origin: self.origin(), node, kind }
+    }
 }
 
 /// A finished access. A load finishes when its bytes are in the tray, a store when the L1D has taken its

@@ -29,7 +29,7 @@ use crate::window;
 /// # use strata_designs::baseline::L2Config;
 /// # use strata_engine::Cycle;
 /// # use strata_memory::doors::{DramPort, DramRequest, LlcDesign, LlcSite};
-/// # use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet};
+/// # use strata_memory::{Body, ByteMask, Client, Contents, Origin, Line, LineAddress, NodeId, Packet};
 /// /// DRAM full of sevens that answers in the next cycle.
 /// #[derive(Default)]
 /// struct Dram(Vec<DramRequest>);
@@ -52,7 +52,7 @@ use crate::window;
 ///     destination: NodeId(1),
 ///     client: Client::L1d,
 ///     tag: 5,
-///     body: Body::Read(Box::new(Line::ZERO)),
+///     origin: Origin::default(), body: Body::Read(Box::new(Line::ZERO)),
 /// });
 /// slice.offer(read, Cycle(0)).expect("an idle slice takes it");
 /// let (mut dram, mut now) = (Dram::default(), Cycle(0));

@@ -58,7 +58,7 @@ pub struct NetworkEnds {
 /// # use strata_designs::baseline::{Arbitration, MultistageConfig, Topology};
 /// # use strata_engine::{Cited, Cycle, Window};
 /// # use strata_memory::doors::{Coherence, Direction, NetworkDesign, NetworkEnds, NetworkSite, network_link};
-/// # use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet};
+/// # use strata_memory::{Body, ByteMask, Client, Contents, Origin, Line, LineAddress, NodeId, Packet};
 /// # fn cited<T>(value: T) -> Cited<T> { Cited::new(value, "an example") }
 /// let design = MultistageConfig {
 ///     topology: cited(Topology::Crossbar),
@@ -84,7 +84,7 @@ pub struct NetworkEnds {
 ///     destination: NodeId(1),
 ///     client: Client::L1d,
 ///     tag: 0,
-///     body: Body::Write(Box::new(Line::ZERO)),
+///     origin: Origin::default(), body: Body::Write(Box::new(Line::ZERO)),
 /// });
 /// // A header of 8 bytes and 24 bytes of data are one flit.
 /// sm.send(packet, 1, Cycle(0)).expect("the link is idle");

@@ -1,12 +1,22 @@
 //! A DRAM channel: its ports for the slices, its clock and its completions.
 
+use std::sync::Arc;
+
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{ClockRatio, Cycle, DelayLine};
 
+use super::controller::{Control, Shape, Step};
+use super::pages::Open;
 use super::parameters::DramParameters;
-use super::scheduler::{Choice, Entry, Scheduler};
+use super::pattern::AddressPattern;
+use super::queue::Entry;
+use super::registry::{AnyController, SchedulerPolicy};
+use super::rules::constraints;
+use super::schedulers::SchedulerSite;
 use super::statistics::DramStatistics;
 use super::storage::Storage;
+use super::timing::Timing;
+use super::upkeep::{Housekeeping, RefreshShape};
 use crate::address::LineAddress;
 use crate::doors::{DramPort, DramRequest};
 use crate::line::{ByteMask, Line};
@@ -16,7 +26,7 @@ use crate::parameters::ParameterError;
 #[derive(Debug)]
 pub struct Channel {
     clock: ClockRatio,
-    pub(super) scheduler: Scheduler,
+    pub(super) controller: AnyController,
     storage: Storage,
     slices: Vec<Slice>,
     /// Binary logarithm of the lines in a chunk; chunks are dealt out to the slices in turn.
@@ -24,6 +34,8 @@ pub struct Channel {
     /// The next DRAM cycle in which the scheduler may issue, and the slices' cycle in which it begins.
     wake: u64,
     wake_here: Cycle,
+    /// Requests in the queue, and its size.
+    queued: usize,
     queue_entries: usize,
     /// Queue entries reserved for each slice.
     guaranteed: usize,
@@ -34,7 +46,8 @@ pub struct Channel {
     read_cycles: u64,
     write_cycles: u64,
     controller_latency: u64,
-    has_refresh: bool,
+    /// Whether anything is done without a request.
+    has_upkeep: bool,
     pub(super) statistics: DramStatistics,
 }
 
@@ -93,14 +106,22 @@ impl Channel {
             writes: DelayLine::new(outstanding_bound),
             next_ready: Cycle::NEVER,
         };
+        let scheduler = match &parameters.scheduler {
+            Some(scheduler) => Arc::clone(scheduler),
+            None => SchedulerPolicy::usual(),
+        };
+        let upkeep = upkeep(parameters);
+        let has_upkeep = upkeep.is_some();
+        let controller = scheduler.controller(upkeep, shape(parameters, pattern, slices));
         Ok(Channel {
             clock,
-            scheduler: Scheduler::new(parameters, pattern),
+            controller,
             storage: Storage::default(),
             slices: (0..slices).map(|_| slice()).collect(),
             chunk_shift: chunk_lines.trailing_zeros(),
             wake: u64::MAX,
             wake_here: Cycle::NEVER,
+            queued: 0,
             queue_entries,
             guaranteed: (queue_entries / (2 * slices)).max(1),
             outstanding: 0,
@@ -108,7 +129,7 @@ impl Channel {
             read_cycles: *parameters.timing.cl + *parameters.burst_cycles,
             write_cycles: *parameters.timing.wl + *parameters.burst_cycles,
             controller_latency: *parameters.controller_latency_cycles,
-            has_refresh: parameters.refresh.is_some(),
+            has_upkeep,
             statistics: DramStatistics::default(),
         })
     }
@@ -176,15 +197,18 @@ impl Channel {
         if self.outstanding > 0 {
             report.push(format!(
                 "DRAM: {} requests are queued, {} have not been taken back",
-                self.scheduler.len(),
-                self.outstanding
+                self.queued, self.outstanding
             ));
         }
     }
 
     /// The counters of the channel.
-    pub fn statistics(&self) -> Group {
-        self.statistics.report()
+    pub fn statistics(&self) -> Vec<Group> {
+        let of_page = match &self.controller {
+            AnyController::Usual(controller) => controller.page_statistics(),
+            AnyController::Other(controller) => controller.page_statistics(),
+        };
+        [self.statistics.report()].into_iter().chain(of_page).collect()
     }
 
     #[inline]
@@ -196,20 +220,19 @@ impl Channel {
 
     fn run(&mut self, until: u64) -> bool {
         let mut has_finished = false;
-        while self.wake <= until && self.scheduler.len() > 0 {
+        while self.wake <= until && self.queued > 0 {
             let at = self.wake;
-            match self.scheduler.choose(at) {
-                Choice::Issue(command, bank) => {
-                    if let Some(entry) = self.scheduler.issue(command, bank, at, &mut self.statistics) {
-                        self.finish(entry, at);
-                        has_finished = true;
-                    }
-                    self.wake = (at + 1).max(self.scheduler.not_before());
-                }
-                Choice::Wait(cycle) => self.wake = cycle,
+            let Step { finished, next } = match &mut self.controller {
+                AnyController::Usual(controller) => controller.step(at, &mut self.statistics),
+                AnyController::Other(controller) => controller.step(at, &mut self.statistics),
+            };
+            self.wake = next;
+            if let Some(entry) = finished {
+                self.finish(entry, at);
+                has_finished = true;
             }
         }
-        if self.scheduler.len() == 0 {
+        if self.queued == 0 {
             self.wake = u64::MAX;
         }
         self.wake_here = self.clock.reference(self.wake);
@@ -221,6 +244,7 @@ impl Channel {
         let Entry { mut request, slice, line, accepted } = entry;
         let slice = &mut self.slices[slice];
         slice.queued -= 1;
+        self.queued -= 1;
         let (line, ready) = if request.write {
             self.storage.write(line, request.bytes, &request.tray);
             self.statistics.writes += 1;
@@ -249,7 +273,7 @@ impl Channel {
     /// Whether a slice may have another queue entry.
     #[inline]
     fn has_room(&self, slice: usize) -> bool {
-        let queued = self.scheduler.len();
+        let queued = self.queued;
         if self.outstanding == self.outstanding_bound || queued == self.queue_entries {
             return false;
         }
@@ -272,11 +296,18 @@ impl DramPort for Port<'_> {
             return Err(request);
         }
         let first = channel.clock.local(now) + 1;
-        if channel.has_refresh && channel.scheduler.len() == 0 {
-            channel.scheduler.catch_up(first - 1, &mut channel.statistics);
-        }
         let line = channel.channel_line(self.slice, request.line);
-        channel.scheduler.insert(Entry { request, slice: self.slice, line, accepted: now }, first);
+        let entry = Entry { request, slice: self.slice, line, accepted: now };
+        match &mut channel.controller {
+            AnyController::Usual(controller) => controller.insert(entry, first),
+            AnyController::Other(controller) => {
+                if channel.has_upkeep && channel.queued == 0 {
+                    controller.catch_up(first - 1, &mut channel.statistics);
+                }
+                controller.insert(entry, first);
+            }
+        }
+        channel.queued += 1;
         channel.outstanding += 1;
         let slice = &mut channel.slices[self.slice];
         slice.queued += 1;
@@ -296,4 +327,38 @@ impl DramPort for Port<'_> {
             None
         }
     }
+}
+
+/// What the controller needs to know of a channel.
+fn shape(parameters: &DramParameters, pattern: AddressPattern, slices: usize) -> Shape {
+    let faw = parameters.timing.faw.as_ref().map(|faw| **faw);
+    Shape {
+        banks: *parameters.banks,
+        bank_groups: *parameters.bank_groups,
+        pattern,
+        atom_bytes: *parameters.atom_bytes,
+        burst_cycles: *parameters.burst_cycles,
+        timing: Timing::new(&constraints(parameters), faw),
+        site: SchedulerSite {
+            banks: *parameters.banks,
+            slices,
+            queue_entries: *parameters.queue_entries,
+            starvation_bound: *parameters.starvation_bound,
+        },
+    }
+}
+
+/// What is done without a request.
+fn upkeep(parameters: &DramParameters) -> Option<Housekeeping> {
+    let page = match &parameters.page {
+        Some(page) => Arc::clone(page),
+        None => Arc::new(Open {}),
+    };
+    let refresh = parameters.refresh.as_ref().map(|refresh| RefreshShape {
+        policy: refresh.policy(),
+        banks: *parameters.banks,
+        refi: *refresh.refi,
+        rfc: *refresh.rfc,
+    });
+    Housekeeping::new(page, refresh)
 }

@@ -1,26 +1,48 @@
-//! One DRAM channel: banks, timing rules as data, FR-FCFS scheduling, and the bytes themselves.
+//! One DRAM channel: banks, timing rules as data, policies by name, and the bytes themselves.
 //!
-//! The channel runs on its own clock within the L2 cycles of its island. The scheduler sees a request
+//! The channel runs on its own clock within the L2 cycles of its island. The controller sees a request
 //! offered in L2 cycle c from the first DRAM cycle that begins after c, and issues at most one command per
 //! DRAM cycle. A read finishes when its last burst has crossed the data bus and the fixed controller latency
-//! has passed; a write finishes with its last burst. Requests to one row of one bank are served in the order
-//! in which they were accepted, so accesses to a line never pass each other.
+//! has passed; a write finishes with its last burst. Accesses to a line never pass each other.
 //!
-//! Not modelled: command-bus cycles of two-cycle commands, refresh of single banks, power states.
+//! | policy | decides | key |
+//! |---|---|---|
+//! | [`Scheduler`] | which request a bank serves next, whose command is issued | `dram.scheduler` |
+//! | [`PagePolicy`] | when a row that no queued request wants is closed | `dram.page` |
+//! | [`RefreshPolicy`] | when which banks are refreshed | `dram.refresh.policy` |
+//!
+//! Each policy is a file in [`schedulers`], [`pages`] or [`refreshes`] and a line of the registry ([`Policies`]).
+//! While the queue is empty, what falls due is done when the next request comes, as of the cycles in which it was due.
+//!
+//! Not modelled: command-bus cycles of two-cycle commands, ranks, power states.
 
 mod channel;
+mod choice;
+mod controller;
+pub mod pages;
 mod parameters;
 mod pattern;
-mod scheduler;
+mod queue;
+pub mod refreshes;
+mod registry;
+mod rules;
+pub mod schedulers;
 mod statistics;
 mod storage;
 #[cfg(test)]
 mod tests;
 mod timing;
+mod upkeep;
 
 pub use channel::{Channel, Port};
+pub use choice::{Chosen, Family, Parameters, PolicyKind};
+pub use pages::PagePolicy;
 pub use parameters::{DramParameters, DramTiming, Refresh};
 pub use pattern::{AddressPattern, Place};
+pub use queue::{BankView, Queued, Slot};
+pub use refreshes::{RefreshPolicy, RefreshTarget};
+pub use registry::{Policies, SchedulerPolicy, policies, use_policies};
+pub use schedulers::{Pick, Scheduler, SchedulerSite};
 pub use statistics::DramStatistics;
 pub use storage::Storage;
 pub use timing::{Command, Constraint, Level};

@@ -1,17 +1,22 @@
 //! The DRAM parameters of a machine file.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::Cited;
 
+use super::choice::Chosen;
+use super::pages::PagePolicy;
 use super::pattern::AddressPattern;
+use super::refreshes::{AllBank, RefreshPolicy};
+use super::registry::SchedulerPolicy;
+use super::timing::MAX_BANKS;
 use crate::address::LINE_BYTES;
 use crate::parameters::ParameterError;
 
-/// Most queue entries: the scheduler works on masks of this width.
+/// Most queue entries: the controller works on masks of this width.
 const MAX_QUEUE: usize = 64;
-/// Most banks: the scheduler works on masks of this width.
-pub(super) const MAX_BANKS: usize = 32;
 
 /// Longest distance between two commands, in DRAM cycles. ASSUMED: far above any DRAM.
 const MAX_CYCLES: u64 = 4096;
@@ -48,9 +53,15 @@ pub struct DramParameters {
     /// Requests beyond the queue that can be served and await being taken back.
     #[schemars(range(min = 1, max = MAX_CONTROLLER), extend("unit" = "requests"))]
     pub return_entries: Cited<usize>,
-    /// Number of younger row hits that can pass the oldest request of a bank.
+    /// Number of younger row hits that can pass the oldest request of a bank, with the scheduler `fr-fcfs-cap`.
     #[schemars(range(min = 0), extend("unit" = "requests"))]
     pub starvation_bound: Cited<u32>,
+    /// Which request is served next; without this key `fr-fcfs-cap`.
+    #[serde(default)]
+    pub scheduler: Option<Cited<Chosen<SchedulerPolicy>>>,
+    /// When a row that no queued request wants is closed; without this key it stays `open`.
+    #[serde(default)]
+    pub page: Option<Cited<Chosen<dyn PagePolicy>>>,
     /// Latency in L2 cycles that the controller adds to every read.
     #[schemars(range(min = 0, max = MAX_CONTROLLER), extend("unit" = "L2 cycles"))]
     pub controller_latency_cycles: Cited<u64>,
@@ -72,6 +83,14 @@ pub struct DramTiming {
     /// From an activate to one of another bank (RRD).
     #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub rrd: Cited<u64>,
+    /// From an activate to one of another bank of the same group (RRDL); without this key as in other groups.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
+    pub rrd_l: Option<Cited<u64>>,
+    /// From an activate to the fourth after it (FAW); without this key there is no such window.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
+    pub faw: Option<Cited<u64>>,
     /// From an activate to a column command of its row (RCD).
     #[schemars(range(min = 1, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub rcd: Cited<u64>,
@@ -93,6 +112,10 @@ pub struct DramTiming {
     /// From the last data of a write to a read (CDLR, also WTR).
     #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub cdlr: Cited<u64>,
+    /// From the last data of a write to a read in the same bank group (WTRL); without this key as in other groups.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
+    pub cdlr_l: Option<Cited<u64>>,
     /// From the last data of a write to the precharge of its bank (WR).
     #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub wr: Cited<u64>,
@@ -104,14 +127,17 @@ pub struct DramTiming {
     pub turnaround: Cited<u64>,
 }
 
-/// Timing of all-bank refresh, in DRAM cycles.
+/// Refreshes, in DRAM cycles.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Refresh {
-    /// Cycles between refreshes (REFI).
+    /// Which banks a refresh is of; without this key `all-bank`.
+    #[serde(default)]
+    pub policy: Option<Cited<Chosen<dyn RefreshPolicy>>>,
+    /// Cycles in which every bank is refreshed once (REFI).
     #[schemars(range(min = 1, max = MAX_REFRESH_CYCLES), extend("unit" = "cycles"))]
     pub refi: Cited<u64>,
-    /// Cycles that one refresh takes (RFC).
+    /// Cycles that one refresh takes: RFC of all banks, RFCpb of one.
     #[schemars(range(min = 1, max = MAX_REFRESH_CYCLES), extend("unit" = "cycles"))]
     pub rfc: Cited<u64>,
 }
@@ -143,19 +169,43 @@ impl DramParameters {
                 format!("found {}, expected 1 to {MAX_QUEUE}", *self.queue_entries),
             );
         }
-        if let Some(refresh) = &self.refresh
-            && *refresh.refi <= *refresh.rfc + *self.timing.rc + *self.timing.rp
-        {
-            return refuse(
-                "refresh",
-                format!("found REFI {}, expected more than RFC + RC + RP", *refresh.refi),
-            );
-        }
+        self.check_policies()?;
         let pattern = AddressPattern::parse(&self.address_pattern)?;
         if pattern.banks() != banks {
             return refuse("address_pattern", format!("found {} banks, expected {banks}", pattern.banks()));
         }
+        if pattern.groups().is_some_and(|found| found != groups) {
+            let found = pattern.groups().unwrap_or(1);
+            return refuse("address_pattern", format!("found {found} bank groups, expected {groups}"));
+        }
         Ok(pattern)
+    }
+
+    /// The policies' own parameters, and refreshes that leave time for requests.
+    fn check_policies(&self) -> Result<(), ParameterError> {
+        let refuse = |field| move |message: String| ParameterError::new(field, message);
+        if let Some(scheduler) = &self.scheduler {
+            scheduler.check().map_err(refuse("scheduler"))?;
+        }
+        if let Some(page) = &self.page {
+            page.check().map_err(refuse("page"))?;
+        }
+        let Some(refresh) = &self.refresh else { return Ok(()) };
+        let row = *self.timing.rc + *self.timing.rp;
+        if *refresh.refi <= *refresh.rfc + row {
+            let found = format!("found REFI {}, expected more than RFC + RC + RP", *refresh.refi);
+            return Err(ParameterError::new("refresh", found));
+        }
+        let interval = refresh.policy().interval(*refresh.refi, *self.banks);
+        match interval {
+            Some(interval) if interval <= row => Err(ParameterError::new(
+                "refresh",
+                format!(
+                    "found a refresh every {interval} cycles, expected more than RC + RP, {row}, so that requests are served"
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Every distance within reason, so that sums of some are too.
@@ -179,17 +229,31 @@ impl DramParameters {
             ("timing.rtp", *t.rtp, 0, MAX_CYCLES),
             ("timing.turnaround", *t.turnaround, 0, MAX_CYCLES),
         ];
+        let optional = [("timing.rrd_l", &t.rrd_l), ("timing.faw", &t.faw), ("timing.cdlr_l", &t.cdlr_l)];
+        let optional = optional
+            .into_iter()
+            .filter_map(|(field, cycles)| Some((field, **cycles.as_ref()?, 0, MAX_CYCLES)));
         let refresh = self.refresh.iter().flat_map(|refresh| {
             [
                 ("refresh.refi", *refresh.refi, 1, MAX_REFRESH_CYCLES),
                 ("refresh.rfc", *refresh.rfc, 1, MAX_REFRESH_CYCLES),
             ]
         });
-        for (field, value, least, most) in bounds.into_iter().chain(refresh) {
+        for (field, value, least, most) in bounds.into_iter().chain(optional).chain(refresh) {
             if !(least..=most).contains(&value) {
                 return Err(ParameterError::new(field, format!("found {value}, expected {least} to {most}")));
             }
         }
         Ok(())
+    }
+}
+
+impl Refresh {
+    /// The policy, or that of machines that name none.
+    pub fn policy(&self) -> Arc<dyn RefreshPolicy> {
+        match &self.policy {
+            Some(policy) => Arc::clone(policy),
+            None => Arc::new(AllBank {}),
+        }
     }
 }

@@ -31,11 +31,13 @@ pub struct AddressPattern {
     bank: Vec<Run>,
     column: Vec<Run>,
     bank_bits: u32,
+    /// Bits of the bank that select its group, if the pattern says so.
+    group_bits: u32,
 }
 
 impl AddressPattern {
     /// Parses a pattern of 32 letters, from bit 31 down; dots are ignored. Exactly the bits above the highest
-    /// `R` are `0`, and a line must lie in one row of one bank.
+    /// `R` are `0`, and a line must lie in one row of one bank. The bits `G` are the highest of the bank.
     ///
     /// # Errors
     /// Fails if the text is not such a pattern.
@@ -45,8 +47,8 @@ impl AddressPattern {
         if letters.len() != 32 {
             return refuse(format!("found {} bits, expected 32", letters.len()));
         }
-        if let Some(letter) = letters.iter().find(|letter| !"0RBCS".contains(**letter)) {
-            return refuse(format!("found `{letter}`, expected 0, R, B, C or S"));
+        if let Some(letter) = letters.iter().find(|letter| !"0RBGCS".contains(**letter)) {
+            return refuse(format!("found `{letter}`, expected 0, R, B, G, C or S"));
         }
         let Some(top) = letters.iter().rposition(|letter| *letter == 'R') else {
             return refuse("found no row bit".into());
@@ -60,23 +62,30 @@ impl AddressPattern {
             ));
         }
         let low = LINE_BYTES.trailing_zeros() as usize;
-        if let Some(bit) = letters[..low].iter().position(|letter| "RB".contains(*letter)) {
+        if let Some(bit) = letters[..low].iter().position(|letter| "RBG".contains(*letter)) {
             return refuse(format!(
                 "found `{}` in bit {bit}, expected a line to lie in one row",
                 letters[bit]
             ));
         }
-        let (mut row, _) = runs(&letters, 'R');
-        let (bank, bank_bits) = runs(&letters, 'B');
-        let (column, _) = runs(&letters, 'C');
+        let (mut row, _) = runs(&letters, 'R', 0);
+        let (mut bank, bits_in_group) = runs(&letters, 'B', 0);
+        let (group, bank_bits) = runs(&letters, 'G', bits_in_group);
+        bank.extend(group);
+        let (column, _) = runs(&letters, 'C', 0);
         let last = row.last_mut().expect("a pattern has a row bit");
         last.mask |= u64::MAX << top;
-        Ok(AddressPattern { row, bank, column, bank_bits })
+        Ok(AddressPattern { row, bank, column, bank_bits, group_bits: bank_bits - bits_in_group })
     }
 
     /// Number of banks that the pattern addresses.
     pub fn banks(&self) -> usize {
         1 << self.bank_bits
+    }
+
+    /// Number of bank groups that the pattern addresses by bits of their own.
+    pub fn groups(&self) -> Option<usize> {
+        (self.group_bits > 0).then(|| 1 << self.group_bits)
     }
 
     /// The location of a channel-local byte address.
@@ -95,10 +104,9 @@ fn gather(runs: &[Run], address: u64) -> u64 {
     runs.iter().fold(0, |field, run| field | (address & run.mask) >> run.down)
 }
 
-/// The runs of a letter, lowest first, and how many bits they have.
-fn runs(letters: &[char], letter: char) -> (Vec<Run>, u32) {
+/// The runs of a letter, lowest first, above the `bits` lowest bits of the field; how many bits it has with them.
+fn runs(letters: &[char], letter: char, mut bits: u32) -> (Vec<Run>, u32) {
     let mut runs: Vec<Run> = Vec::new();
-    let mut bits = 0;
     for (bit, _) in letters.iter().enumerate().filter(|(_, found)| **found == letter) {
         let down = bit as u32 - bits;
         bits += 1;
@@ -150,7 +158,7 @@ mod tests {
     fn what_is_no_pattern_is_refused() {
         for (text, message) in [
             ("RRRR", "found 4 bits, expected 32"),
-            ("0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSX", "found `X`, expected 0, R, B, C or S"),
+            ("0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSX", "found `X`, expected 0, R, B, G, C or S"),
             ("0000RRRR.RRRRRRRR.BBBCCCCB.CBSSSSSS", "found `B` in bit 6, expected a line to lie in one row"),
             (
                 "0000RRRR.R0RRRRRR.BBBCCCCB.CCSSSSSS",

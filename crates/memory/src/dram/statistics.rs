@@ -19,7 +19,7 @@ strata_engine::statistics! {
         precharges: "commands",
         /// Rows closed for a refresh.
         refresh_precharges: "commands",
-        /// Refreshes of all banks.
+        /// Refreshes, of all banks or of one.
         refreshes: "commands" [energy],
         /// Requests that found their row open.
         row_hits: "requests",

@@ -1,6 +1,7 @@
 //! Timing rules between commands, kept as data.
 
-use super::parameters::{DramParameters, MAX_BANKS};
+/// Most banks: the controller works on masks of this width.
+pub(super) const MAX_BANKS: usize = 32;
 
 /// A command on the command bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,9 +16,11 @@ pub enum Command {
     Pre,
     /// Refresh all banks; every row is closed.
     Ref,
+    /// Refresh one bank, whose row is closed.
+    RefBank,
 }
 
-pub(super) const COMMANDS: usize = 5;
+pub(super) const COMMANDS: usize = 6;
 
 /// The scope of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,46 +46,22 @@ pub struct Constraint {
     pub cycles: u64,
 }
 
-/// Makes all timing rules of a channel.
-pub(super) fn constraints(parameters: &DramParameters) -> Vec<Constraint> {
-    use Command::{Act, Pre, Rd, Ref, Wr};
-    use Level::{Bank, BankGroup, Channel};
-    let t = &parameters.timing;
-    let burst = *parameters.burst_cycles;
-    // Bursts never overlap on the data bus, whatever CCD says.
-    let ccd = (*t.ccd).max(burst);
-    // The data bus changes its direction between the end of one burst and the beginning of the other.
-    let read_to_write = (*t.cl + burst + *t.turnaround).saturating_sub(*t.wl).max(1);
-    let write_to_read = *t.wl + burst + *t.cdlr;
-    let rule = |level, after, before, cycles| Constraint { level, after, before, cycles };
-    let mut rules = vec![
-        rule(Bank, Act, Act, *t.rc),
-        rule(Bank, Act, Rd, *t.rcd),
-        rule(Bank, Act, Wr, *t.rcd),
-        rule(Bank, Act, Pre, *t.ras),
-        rule(Bank, Pre, Act, *t.rp),
-        rule(Bank, Rd, Pre, *t.rtp),
-        rule(Bank, Wr, Pre, *t.wl + burst + *t.wr),
-        rule(BankGroup, Rd, Rd, *t.ccd_l),
-        rule(BankGroup, Wr, Wr, *t.ccd_l),
-        rule(Channel, Rd, Rd, ccd),
-        rule(Channel, Wr, Wr, ccd),
-        rule(Channel, Rd, Wr, read_to_write),
-        rule(Channel, Wr, Rd, write_to_read),
-        rule(Channel, Act, Act, *t.rrd),
-    ];
-    if let Some(refresh) = &parameters.refresh {
-        rules.push(rule(Channel, Pre, Ref, *t.rp));
-        rules.push(rule(Channel, Ref, Act, *refresh.rfc));
-        rules.push(rule(Channel, Ref, Ref, *refresh.rfc));
-    }
-    rules
-}
-
 /// For each command, the earliest cycles of the banks, those of the groups behind them and that of the channel.
 const GROUPS_AT: usize = MAX_BANKS;
 const CHANNEL_AT: usize = 2 * MAX_BANKS;
 const PLACES: usize = CHANNEL_AT + 1;
+
+/// Commands that open rows, of which a window of `cycles` holds at most as many as there are in `last`.
+#[derive(Clone, Copy, Debug)]
+struct ActivateWindow {
+    cycles: u64,
+    /// When the last ones were issued, and which is the oldest of them.
+    last: [Option<u64>; ACTIVATES_IN_WINDOW],
+    oldest: usize,
+}
+
+/// Activates in a window (FAW: four activate window).
+const ACTIVATES_IN_WINDOW: usize = 4;
 
 /// The earliest DRAM cycle of every command, by level.
 #[derive(Clone, Debug)]
@@ -90,6 +69,7 @@ pub(super) struct Timing {
     /// The rules by their first command.
     after: [Vec<Rule>; COMMANDS],
     earliest: Box<[u64; COMMANDS * PLACES]>,
+    activates: Option<ActivateWindow>,
 }
 
 /// What is left of a constraint whose first command is known.
@@ -102,14 +82,16 @@ struct Rule {
 }
 
 impl Timing {
-    pub fn new(rules: &[Constraint]) -> Timing {
+    /// Timing by rules between two commands and, if there is a window for activates, its length.
+    pub fn new(rules: &[Constraint], activate_window: Option<u64>) -> Timing {
         let mut after: [Vec<Rule>; COMMANDS] = Default::default();
         for rule in rules {
             let first = (rule.before as usize * PLACES) as u16;
             let cycles = rule.cycles.try_into().expect("distances between commands are checked to be short");
             after[rule.after as usize].push(Rule { first, level: rule.level as u8, cycles });
         }
-        Timing { after, earliest: Box::new([0; COMMANDS * PLACES]) }
+        let window = |cycles| ActivateWindow { cycles, last: [None; ACTIVATES_IN_WINDOW], oldest: 0 };
+        Timing { after, earliest: Box::new([0; COMMANDS * PLACES]), activates: activate_window.map(window) }
     }
 
     /// The earliest cycle at which the rules of a bank and its group allow a command.
@@ -134,6 +116,27 @@ impl Timing {
             let place = places[usize::from(rule.level) % places.len()];
             let earliest = &mut self.earliest[usize::from(rule.first) + place];
             *earliest = (*earliest).max(at + u64::from(rule.cycles));
+        }
+    }
+
+    /// Notes that the command at cycle `at` opens a row, for the window.
+    #[inline]
+    pub fn activate(&mut self, at: u64) {
+        if self.activates.is_some() {
+            self.activate_in_window(at);
+        }
+    }
+
+    #[inline(never)]
+    fn activate_in_window(&mut self, at: u64) {
+        let Some(window) = &mut self.activates else { return };
+        window.last[window.oldest] = Some(at);
+        window.oldest = (window.oldest + 1) % ACTIVATES_IN_WINDOW;
+        if let Some(oldest) = window.last[window.oldest] {
+            for command in [Command::Act, Command::RefBank] {
+                let earliest = &mut self.earliest[command as usize * PLACES + CHANNEL_AT];
+                *earliest = (*earliest).max(oldest + window.cycles);
+            }
         }
     }
 }

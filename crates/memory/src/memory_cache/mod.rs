@@ -14,13 +14,14 @@ use strata_engine::seed::Stream;
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine, Ring};
 
-use crate::address::LineAddress;
+use crate::address::{LINE_BYTES, LineAddress};
+use crate::cache::{Cache, Capacity, FrameId, WriteBack};
 use crate::doors::{DramPort, DramRequest};
 use crate::line::{ByteMask, Line};
-use crate::mshr::{MshrFile, MshrId};
+use crate::mshr::MshrId;
 use crate::parameters::ParameterError;
-use crate::tags::{FrameId, TagArray};
-use crate::tray::Trays;
+use crate::tags::Sets;
+use crate::touch::{Touch, TouchKind};
 
 pub use config::{MemoryCacheConfig, MemoryCacheStatistics};
 
@@ -32,16 +33,13 @@ const STAGED: usize = 4;
 
 /// A memory-side cache.
 pub struct MemoryCache {
-    tags: TagArray,
-    lines: Vec<Line>,
+    /// Requests that wait for a fetch stand in its MSHR.
+    cache: Cache<DramRequest, Sets>,
     /// Requests in order, each ready for its look-up.
     queue: DelayLine<DramRequest>,
-    /// Requests that wait for a fetch, by its line; the state is the frame that waits.
-    fetches: MshrFile<DramRequest, FrameId>,
     /// Requests on their way to DRAM, in order.
     staged: VecDeque<DramRequest>,
     done: Ring<DramRequest>,
-    trays: Trays,
     /// Since when the next request could not be looked up.
     stalled: Option<Cycle>,
     latency: u64,
@@ -57,16 +55,19 @@ impl MemoryCache {
         config.check()?;
         let entries = *config.mshr_entries;
         let waiting = entries * usize::from(*config.mshr_merges) + *config.queue;
-        let tags = TagArray::new(config.geometry(), Stream::new(seed, "memory_cache"));
+        let capacity = Capacity {
+            mshr_entries: entries,
+            mshr_merges: *config.mshr_merges,
+            sector_bytes: LINE_BYTES,
+            // A fetch each, and as many write-backs.
+            writes: 2 * entries + STAGED + 2,
+        };
+        let sets = Sets::new(config.geometry(), Stream::new(seed, "memory_cache"));
         Ok(MemoryCache {
-            lines: Line::zeros(tags.frames()),
-            tags,
+            cache: Cache::new(sets, capacity),
             queue: DelayLine::growing(*config.queue),
-            fetches: MshrFile::new(entries, *config.mshr_merges),
             staged: VecDeque::with_capacity(STAGED + 2),
             done: Ring::growing(waiting),
-            // A fetch each, and as many write-backs.
-            trays: Trays::new(2 * entries + STAGED + 2),
             stalled: None,
             latency: *config.latency_cycles,
             statistics: MemoryCacheStatistics::default(),
@@ -77,7 +78,7 @@ impl MemoryCache {
     pub fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
         while let Some(answer) = dram.completed(now) {
             match answer.tag {
-                WRITE_BACK => self.trays.put(answer.tray),
+                WRITE_BACK => self.cache.written(answer.tray),
                 fetch => self.fill(MshrId(fetch as u16), answer),
             }
         }
@@ -101,50 +102,50 @@ impl MemoryCache {
     fn look_up(&mut self, now: Cycle) -> bool {
         let request = self.queue.front(now).expect("a request is ready");
         let (line, bytes, write) = (request.line, request.bytes, request.write);
-        let frame = self.tags.find(line);
-        if let Some(fetch) = frame.and_then(|frame| self.tags.pinned(frame)) {
-            if !self.fetches.can_merge(fetch) {
+        let kind = if write { TouchKind::Store } else { TouchKind::Load };
+        let touch = Touch { line, kind, ..Touch::default() };
+        let frame = self.cache.store.find(line);
+        if let Some(fetch) = frame.and_then(|frame| self.cache.frames().pinned(frame)) {
+            if !self.cache.mshrs.can_merge(fetch) {
                 return false;
             }
             let request = self.take(now);
             self.statistics.merges += 1;
-            self.fetches.push(fetch, request).unwrap_or_else(|_| panic!("there is room to merge"));
+            self.cache.wait(fetch, request);
             return true;
         }
-        let hits = frame.is_some_and(|frame| self.tags.valid(frame).covers(bytes));
+        let hits = frame.is_some_and(|frame| self.cache.frames().valid(frame).covers(bytes));
         let fetches = !write && !hits;
-        if fetches && self.fetches.is_full() || self.staged.len() >= STAGED {
+        if fetches && self.cache.mshrs.is_full() || self.staged.len() >= STAGED {
             return false;
         }
-        // A write-back and a fetch each need a tray.
-        if self.trays.left() < 2 {
+        // A write-back and a fetch each need a tray, and fetches have some.
+        if !self.cache.can_write(2 + self.cache.mshrs.len()) {
             return false;
         }
         let frame = match frame {
             Some(frame) => frame,
-            None => match self.tags.victim(line) {
+            None => match self.cache.store.victim(line) {
                 Some(frame) => {
                     self.evict(frame);
-                    self.tags.install(frame, line);
+                    self.cache.store.install(frame, &touch);
                     frame
                 }
                 None => return false,
             },
         };
         let request = self.take(now);
-        self.tags.used(frame);
+        self.cache.store.used(frame, &touch);
         if !fetches {
             self.statistics.hits += u64::from(!write);
             self.serve(frame, request);
             return true;
         }
         self.statistics.misses += 1;
-        let fetch = self.fetches.allocate(line).expect("an MSHR is free");
-        *self.fetches.state_mut(fetch) = frame;
-        self.tags.pin(frame, fetch);
-        let missing = !self.tags.valid(frame);
-        self.fetches.push(fetch, request).unwrap_or_else(|_| panic!("the first request fits"));
-        let tray = self.trays.take();
+        let fetch = self.cache.allocate(line, frame);
+        let missing = !self.cache.frames().valid(frame);
+        self.cache.wait(fetch, request);
+        let tray = self.cache.request(fetch, missing);
         self.stage(DramRequest { line, bytes: missing, write: false, tag: u32::from(fetch.0), tray });
         true
     }
@@ -160,32 +161,29 @@ impl MemoryCache {
 
     /// Reads or writes a line that has the bytes, and answers the request.
     fn serve(&mut self, frame: FrameId, mut request: DramRequest) {
-        let line = &mut self.lines[frame.index()];
+        let frames = self.cache.frames_mut();
         if request.write {
             self.statistics.data_writes += 1;
-            line.merge(request.bytes, &request.tray);
-            self.tags.add_valid(frame, request.bytes);
-            self.tags.add_dirty(frame, request.bytes);
+            frames.data_mut(frame).merge(request.bytes, &request.tray);
+            frames.add_dirty(frame, request.bytes);
         } else {
             self.statistics.data_reads += 1;
-            request.tray.merge(request.bytes, line);
+            request.tray.merge(request.bytes, frames.data(frame));
         }
         self.done.push(request).unwrap_or_else(|_| panic!("the queue grows"));
     }
 
     /// Writes a line's dirty bytes back, if it has any.
     fn evict(&mut self, frame: FrameId) {
-        let Some(line) = self.tags.line(frame) else { return };
-        self.statistics.evictions += 1;
-        let bytes = self.tags.dirty(frame);
-        if bytes.is_empty() {
+        if self.cache.frames().line(frame).is_none() {
             return;
         }
-        self.statistics.write_backs += 1;
-        self.statistics.data_reads += 1;
-        let mut tray = self.trays.take();
-        tray.0 = self.lines[frame.index()].0;
-        self.stage(DramRequest { line, bytes, write: true, tag: WRITE_BACK, tray });
+        self.statistics.evictions += 1;
+        if let Some(WriteBack { line, bytes, tray }) = self.cache.take_dirty(frame) {
+            self.statistics.write_backs += 1;
+            self.statistics.data_reads += 1;
+            self.stage(DramRequest { line, bytes, write: true, tag: WRITE_BACK, tray });
+        }
     }
 
     fn stage(&mut self, request: DramRequest) {
@@ -194,17 +192,13 @@ impl MemoryCache {
 
     /// Fills a line with what DRAM has sent, and serves the requests that waited for it.
     fn fill(&mut self, fetch: MshrId, answer: DramRequest) {
-        let frame = *self.fetches.state(fetch);
         self.statistics.fills += 1;
-        let missing = !self.tags.valid(frame);
-        self.lines[frame.index()].merge(missing, &answer.tray);
-        self.trays.put(answer.tray);
-        self.tags.add_valid(frame, ByteMask::ALL);
-        self.tags.unpin(frame);
-        while let Some(request) = self.fetches.pop(fetch) {
+        let frame = self.cache.fill(fetch, answer.bytes, answer.tray);
+        self.cache.settle_first();
+        while let Some(request) = self.cache.mshrs.pop(fetch) {
             self.serve(frame, request);
         }
-        self.fetches.release(fetch);
+        self.cache.release(fetch);
     }
 
     /// Earliest cycle, not before `now`, in which a tick does something, if DRAM does not answer before.
@@ -223,22 +217,24 @@ impl MemoryCache {
 
     /// Overlays the bytes of a line that the cache holds, for a host copy; takes no simulated time.
     pub fn peek(&self, line: LineAddress, into: &mut Line) {
-        if let Some(frame) = self.tags.find(line) {
-            into.merge(self.tags.valid(frame), &self.lines[frame.index()]);
+        if let Some(frame) = self.cache.store.find(line) {
+            into.merge(self.cache.frames().valid(frame), self.cache.frames().data(frame));
         }
     }
 
     /// Replaces bytes of a line that the cache holds, for a host copy; takes no simulated time.
     pub fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
-        if let Some(frame) = self.tags.find(line) {
-            self.lines[frame.index()].merge(bytes & self.tags.valid(frame), data);
+        if let Some(frame) = self.cache.store.find(line) {
+            let frames = self.cache.frames_mut();
+            let bytes = bytes & frames.valid(frame);
+            frames.data_mut(frame).merge(bytes, data);
         }
     }
 
     /// Appends to `report` one sentence for each thing that the cache waits for.
     pub fn waits(&self, report: &mut Vec<String>) {
-        if !self.fetches.is_empty() {
-            let lines: Vec<String> = self.fetches.iter().map(|(_, line)| line.to_string()).collect();
+        if !self.cache.mshrs.is_empty() {
+            let lines: Vec<String> = self.cache.mshrs.iter().map(|(_, line)| line.to_string()).collect();
             report.push(format!("the memory-side cache waits for lines {} from DRAM", lines.join(", ")));
         }
         if let Some(since) = self.stalled {

@@ -15,7 +15,7 @@ fn cache(sets: usize, ways: usize) -> MemoryCache {
         sets: Cited::new(sets, "test"),
         ways: Cited::new(ways, "test"),
         set_index: Cited::new(SetIndex::Modulo, "test"),
-        replacement: Cited::new(ReplacementPolicy::Lru, "test"),
+        replacement: Cited::new(ReplacementPolicy::LRU, "test"),
         latency_cycles: Cited::new(3, "test"),
         queue: Cited::new(4, "test"),
         mshr_entries: Cited::new(2, "test"),

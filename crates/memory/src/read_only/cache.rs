@@ -7,17 +7,18 @@ use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine};
 
 use super::{ReadOnly, ReadOnlyConfig, ReadOnlyStatistics};
-use crate::address::LineAddress;
+use crate::address::{LINE_BYTES, LineAddress};
+use crate::cache::{Cache, Capacity, FrameId, Store};
 use crate::client::Client;
 use crate::doors::Refusal;
 use crate::line::{ByteMask, Line};
-use crate::mshr::{MshrFile, MshrId};
+use crate::mshr::MshrId;
 use crate::packet::{Body, Contents, NodeId, Packet};
 use crate::packets::Packets;
 use crate::parameters::ParameterError;
 use crate::slice_map::SliceMap;
-use crate::tags::{FrameId, TagArray};
-use crate::tray::Trays;
+use crate::tags::Sets;
+use crate::touch::{Origin, Touch};
 
 /// A set-associative cache of whole lines. It keeps the requests that wait for each line being fetched, and
 /// the bytes of a hit until they are due.
@@ -28,13 +29,11 @@ pub struct ReadOnlyCache {
     accesses_per_cycle: usize,
     hit_latency: u64,
     is_perfect: bool,
-    tags: TagArray,
+    /// Of a fetch it knows whether everything was dropped since the request left: then the line is not kept.
+    cache: Cache<(), Sets, bool>,
     /// The frame that was found last: an instruction usually lies in the line of the one before.
     recent: FrameId,
-    data: Vec<Line>,
-    mshrs: MshrFile<(), Fetch>,
     packets: Packets,
-    trays: Trays,
     outgoing: DelayLine<Packet>,
     /// The cycle of the last look-up, and how many there were in it.
     cycle: Cycle,
@@ -53,13 +52,6 @@ pub struct ReadOnlyCache {
     statistics: ReadOnlyStatistics,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Fetch {
-    frame: FrameId,
-    /// Everything was dropped since the request left: the line is not kept.
-    stale: bool,
-}
-
 impl ReadOnlyCache {
     /// Makes an empty cache for `client` at network node `node`. `seed` starts the stream of random
     /// replacement.
@@ -75,6 +67,8 @@ impl ReadOnlyCache {
     ) -> Result<ReadOnlyCache, ParameterError> {
         config.check()?;
         let stream = Stream::new(seed, &format!("{client:?} cache {}", node.0));
+        let mshr_entries = *config.mshr_entries;
+        let capacity = Capacity { mshr_entries, mshr_merges: 1, sector_bytes: LINE_BYTES, writes: 0 };
         Ok(ReadOnlyCache {
             client,
             node,
@@ -82,12 +76,9 @@ impl ReadOnlyCache {
             accesses_per_cycle: *config.accesses_per_cycle,
             hit_latency: *config.hit_latency_cycles,
             is_perfect: config.is_perfect(),
-            tags: TagArray::new(config.geometry(), stream),
+            cache: Cache::new(Sets::new(config.geometry(), stream), capacity),
             recent: FrameId(0),
-            data: Line::zeros(*config.sets * *config.ways),
-            mshrs: MshrFile::new(*config.mshr_entries, 1),
             packets: Packets::default(),
-            trays: Trays::new(*config.mshr_entries),
             outgoing: DelayLine::new(*config.miss_queue),
             cycle: Cycle::ZERO,
             used: 0,
@@ -110,7 +101,12 @@ impl ReadOnlyCache {
     /// The frame that holds the line or waits for its fill.
     #[inline]
     fn find(&self, line: LineAddress) -> Option<FrameId> {
-        if self.tags.line(self.recent) == Some(line) { Some(self.recent) } else { self.tags.find(line) }
+        let recent = self.cache.frames().line(self.recent);
+        if recent == Some(line) { Some(self.recent) } else { self.cache.store.find(line) }
+    }
+
+    fn request_for(&self, line: LineAddress) -> Touch {
+        Touch { line, node: self.node, ..Touch::default() }
     }
 
     /// Accepts a look-up for which the port is free, or returns the cause of refusal.
@@ -127,18 +123,18 @@ impl ReadOnlyCache {
             return Ok(());
         };
         self.recent = frame;
-        if let Some(mshr) = self.tags.pinned(frame) {
-            if self.mshrs.state(mshr).stale {
+        if let Some(mshr) = self.cache.frames().pinned(frame) {
+            if self.cache.mshrs.state(mshr).rest {
                 return Err(Refusal::Mshr);
             }
             self.statistics.merges += 1;
             self.waiting.push((line, token));
             return Ok(());
         }
-        self.tags.used(frame);
+        self.cache.store.used(frame, &self.request_for(line));
         self.hit(token, now);
         if self.keeps_bytes {
-            self.lines.push_back(self.data[frame.index()].clone());
+            self.lines.push_back(self.cache.frames().data(frame).clone());
         }
         Ok(())
     }
@@ -154,19 +150,18 @@ impl ReadOnlyCache {
 
     /// Makes room for a line and requests it.
     fn send_for(&mut self, line: LineAddress, now: Cycle) -> Result<(), Refusal> {
-        if self.mshrs.is_full() {
+        if self.cache.mshrs.is_full() {
             return Err(Refusal::Mshr);
         }
         if self.outgoing.is_full() {
             return Err(Refusal::Network);
         }
-        let Some(frame) = self.tags.victim(line) else { return Err(Refusal::Ways) };
-        self.statistics.evictions += u64::from(self.tags.line(frame).is_some());
-        self.tags.install(frame, line);
-        let mshr = self.mshrs.allocate(line).expect("a free MSHR was checked");
-        *self.mshrs.state_mut(mshr) = Fetch { frame, stale: false };
-        self.tags.pin(frame, mshr);
-        let tray = self.trays.take();
+        let Some(frame) = self.cache.store.victim(line) else { return Err(Refusal::Ways) };
+        self.statistics.evictions += u64::from(self.cache.frames().line(frame).is_some());
+        let touch = self.request_for(line);
+        self.cache.store.install(frame, &touch);
+        let mshr = self.cache.allocate(line, frame);
+        let tray = self.cache.request(mshr, ByteMask::ALL);
         let packet = self.packets.write(Contents {
             line,
             bytes: ByteMask::ALL,
@@ -174,6 +169,7 @@ impl ReadOnlyCache {
             destination: self.slices.node_of(line),
             client: self.client,
             tag: u32::from(mshr.0),
+            origin: Origin::default(),
             body: Body::Read(tray),
         });
         self.statistics.bytes_out += u64::from(packet.wire_bytes());
@@ -205,7 +201,7 @@ impl ReadOnlyCache {
             self.here.push_front((now, token));
             self.due = now;
             if self.keeps_bytes {
-                self.lines.push_front(self.data[frame.index()].clone());
+                self.lines.push_front(self.cache.frames().data(frame).clone());
             }
         }
     }
@@ -238,11 +234,11 @@ impl ReadOnly for ReadOnlyCache {
         }
         if !self.is_perfect {
             let frame = self.find(line)?;
-            if self.tags.pinned(frame).is_some() {
+            if self.cache.frames().pinned(frame).is_some() {
                 return None;
             }
             self.recent = frame;
-            self.tags.used(frame);
+            self.cache.store.used(frame, &self.request_for(line));
         }
         (self.cycle, self.used) = (now, used + 1);
         self.statistics.accesses += 1;
@@ -271,16 +267,13 @@ impl ReadOnly for ReadOnlyCache {
             Body::ReadReply(tray) => tray,
             body => unreachable!("a read-only cache sends reads only, and never asked for {body:?}"),
         };
-        let Fetch { frame, stale } = *self.mshrs.state(mshr);
-        self.mshrs.release(mshr);
-        self.tags.unpin(frame);
-        self.data[frame.index()].0 = tray.0;
-        if stale {
-            self.tags.invalidate(frame);
-        } else {
-            self.tags.add_valid(frame, ByteMask::ALL);
+        let is_stale = self.cache.mshrs.state(mshr).rest;
+        let frame = self.cache.fill(mshr, ByteMask::ALL, tray);
+        self.cache.settle_first();
+        self.cache.release(mshr);
+        if is_stale {
+            self.cache.store.invalidate(frame);
         }
-        self.trays.put(tray);
         self.serve(line, frame, now);
     }
 
@@ -296,11 +289,11 @@ impl ReadOnly for ReadOnlyCache {
 
     fn invalidate(&mut self) {
         self.statistics.invalidations += 1;
-        for frame in (0..self.tags.frames()).map(FrameId::from) {
-            if let Some(mshr) = self.tags.pinned(frame) {
-                self.mshrs.state_mut(mshr).stale = true;
+        for frame in (0..self.cache.frames().count()).map(FrameId::from) {
+            if let Some(mshr) = self.cache.frames().pinned(frame) {
+                self.cache.mshrs.state_mut(mshr).rest = true;
             }
-            self.tags.invalidate(frame);
+            self.cache.store.invalidate(frame);
         }
     }
 
@@ -311,7 +304,7 @@ impl ReadOnly for ReadOnlyCache {
 
     fn waits(&self, report: &mut Vec<String>) {
         let (client, node) = (self.client, self.node.0);
-        for (_, line) in self.mshrs.iter() {
+        for (_, line) in self.cache.mshrs.iter() {
             let requests = self.waiting.iter().filter(|(wanted, _)| *wanted == line).count();
             report.push(format!("{client:?} cache {node}: {requests} requests wait for line {line}"));
         }

@@ -16,7 +16,7 @@ fn config(sets: usize, ways: usize, mshrs: usize) -> ReadOnlyConfig {
         sets: number(sets),
         ways: number(ways),
         set_index: number(SetIndex::Bits),
-        replacement: number(ReplacementPolicy::Lru),
+        replacement: number(ReplacementPolicy::LRU),
         accesses_per_cycle: number(1),
         hit_latency_cycles: number(3),
         mshr_entries: number(mshrs),

@@ -113,10 +113,13 @@ pub(super) fn mask(wrap: bool, o: &mut impl Operands, lanes: LaneMask) {
     });
 }
 
-/// `fns`: the n-th set bit at or after (n > 0) or at or before (n < 0) a base; n = 0 asks for the base itself.
+/// `fns`: the n-th set bit at or after (n > 0) or at or before (n < 0) a base; n = 0 asks for the base itself. No bit is at a base
+/// beyond the word.
 pub(super) fn find_nth_set(o: &mut impl Operands, lanes: LaneMask) {
     ternary(o, lanes, |mask: u32, base: u32, n: i32| {
-        let base = base & 31;
+        if base > 31 {
+            return u32::MAX;
+        }
         let from_base = if n < 0 { mask & (u32::MAX >> (31 - base)) } else { mask & (u32::MAX << base) };
         match n {
             0 => return if mask >> base & 1 == 1 { base } else { u32::MAX },

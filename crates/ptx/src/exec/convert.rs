@@ -98,21 +98,24 @@ fn to_integral(rounding: Rounding, value: f64) -> f64 {
     }
 }
 
-/// Out-of-range values clamp, NaN gives zero.
+/// Out-of-range values clamp. NaN gives zero, or the highest bit alone where the source or the result has 64 bits.
 fn to_integer(to: Ty, from: Ty, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
     let rounding = mode.rounding;
     if (from, to, rounding) == (Ty::F32, Ty::S32, Rounding::Rzi) {
         // Flushing changes nothing: a subnormal truncates to zero.
         return unary(o, lanes, |a: f32| a as i32);
     }
-    for_any_integer!(to, T => match from {
-        Ty::F64 => unary(o, lanes, |a: f64| to_integral(rounding, a) as T),
-        Ty::F32 => unary(o, lanes, |a: f32| {
-            to_integral(rounding, f64::from(operand_f32(mode, a))) as T
-        }),
-        _ => unary(o, lanes, |a: u16| {
-            to_integral(rounding, f64::from(widen(from == Ty::Bf16, a))) as T
-        }),
+    let highest = from == Ty::F64 || to.bytes() == 8;
+    for_any_integer!(to, T => {
+        let rounded = |a: f64| match to_integral(rounding, a) {
+            integral if highest && integral.is_nan() => 1 << (T::BITS - 1),
+            integral => integral as T,
+        };
+        match from {
+            Ty::F64 => unary(o, lanes, rounded),
+            Ty::F32 => unary(o, lanes, |a: f32| rounded(f64::from(operand_f32(mode, a)))),
+            _ => unary(o, lanes, |a: u16| rounded(f64::from(widen(from == Ty::Bf16, a)))),
+        }
     });
 }
 
@@ -217,13 +220,23 @@ fn between_floats(to: Ty, from: Ty, mode: FloatMode, o: &mut impl Operands, lane
             finish_f32(mode, rounded)
         }),
         (Ty::F32, Ty::F64) => unary(o, lanes, |a: f32| {
+            if mode.ftz && a.is_nan() && !mode.sat {
+                return f64::from(f32::from_bits(0x7fff_ffff));
+            }
             let a = f64::from(operand_f32(mode, a));
             finish_f64(mode, if integral { to_integral(mode.rounding, a) } else { a })
         }),
-        (Ty::F64, Ty::F32) if nearest => unary(o, lanes, |a: f64| finish_f32(mode, a as f32)),
+        (Ty::F64, Ty::F32) if nearest => {
+            unary(o, lanes, |a: f64| match nan_of(from, to, mode, a.to_bits()) {
+                Some(nan) => f32::from_bits(nan as u32),
+                None => finish_f32(mode, a as f32),
+            })
+        }
         (Ty::F64, Ty::F64) => unary(o, lanes, |a: f64| {
             finish_f64(mode, if integral { to_integral(mode.rounding, a) } else { a })
         }),
+        // A mere shift, which leaves a NaN as it is.
+        (Ty::Bf16, Ty::F32) if mode == FloatMode::DEFAULT => unary(o, lanes, |a: u16| u32::from(a) << 16),
         (Ty::F16 | Ty::Bf16, Ty::F32) => unary(o, lanes, |a: u16| {
             let a = widen(from == Ty::Bf16, a);
             finish_f32(mode, if integral { to_integral(mode.rounding, f64::from(a)) as f32 } else { a })
@@ -246,10 +259,38 @@ fn narrowed(to: Ty, mode: FloatMode, value: f32) -> u16 {
     finish_half(brain, mode, bits)
 }
 
+/// The NaN that a conversion from or to f64 makes of one: of its sign, with what there is room for of its payload, quiet.
+fn nan_of(from: Ty, to: Ty, mode: FloatMode, bits: u64) -> Option<u64> {
+    // Sign, exponent and fraction.
+    let layout = |ty: Ty| match ty {
+        Ty::F64 => (63, 52),
+        Ty::F32 => (31, 23),
+        Ty::Bf16 => (15, 7),
+        _ => (15, 10),
+    };
+    let ((sign, fraction), (to_sign, to_fraction)) = (layout(from), layout(to));
+    let magnitude = bits & ((1 << sign) - 1);
+    let infinity = (1u64 << sign) - (1 << fraction);
+    if magnitude <= infinity || mode.sat || mode.relu || (from != Ty::F64 && to != Ty::F64) {
+        return None;
+    }
+    let payload = magnitude - infinity;
+    let payload = if fraction > to_fraction {
+        payload >> (fraction - to_fraction)
+    } else {
+        payload << (to_fraction - fraction)
+    };
+    let to_infinity = (1u64 << to_sign) - (1 << to_fraction);
+    Some((bits >> sign) << to_sign | to_infinity | payload | 1 << (to_fraction - 1))
+}
+
 /// The pairs that are rare enough for integer arithmetic.
 fn any_pair(to: Ty, from: Ty, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
     let source = |o: &dyn Fn(usize) -> u64, lane: usize| {
         let bits = o(lane);
+        if let Some(nan) = nan_of(from, to, mode, bits) {
+            return nan;
+        }
         if !is_integral(mode.rounding) {
             return soft::convert(format_of(from), format_of(to), bits, mode.rounding);
         }
@@ -268,7 +309,10 @@ fn any_pair(to: Ty, from: Ty, mode: FloatMode, o: &mut impl Operands, lanes: Lan
     }
     match to {
         Ty::F64 => write_lanes(o, lanes, |lane| finish_f64(mode, f64::from_bits(results[lane]))),
-        Ty::F32 => write_lanes(o, lanes, |lane| finish_f32(mode, f32::from_bits(results[lane] as u32))),
+        Ty::F32 => write_lanes(o, lanes, |lane| {
+            let value = f32::from_bits(results[lane] as u32);
+            if from == Ty::F64 && value.is_nan() && !mode.sat { value } else { finish_f32(mode, value) }
+        }),
         _ => write_lanes(o, lanes, |lane| finish_half(to == Ty::Bf16, mode, results[lane] as u16)),
     }
 }

@@ -7,6 +7,12 @@ use super::{Operands, approx, half_float};
 use crate::isa::{FloatMode, FloatOp, FloatUnary, Rounding, Ty};
 use crate::lanes::LaneMask;
 
+/// The canonical NaN of the approximate functions that work on the upper half of an f64.
+const APPROXIMATE_NAN: f64 = f64::from_bits(0x7fff_ffff_0000_0000);
+
+/// 2^126: the largest divisor of which `div.approx` gives a quotient.
+const LARGEST_DIVISOR: f32 = f32::from_bits(0x7e80_0000);
+
 /// What a mode with neither `.ftz` nor `.sat` nor `.relu` leaves to do.
 const PLAIN: FloatMode = FloatMode::DEFAULT;
 
@@ -67,12 +73,15 @@ pub(super) fn arithmetic(op: FloatOp, ty: Ty, mode: FloatMode, o: &mut impl Oper
         FloatOp::Add if double => binary_f64(o, lanes, |a, b| a + b),
         FloatOp::Sub if double => binary_f64(o, lanes, |a, b| a - b),
         FloatOp::Mul if double => binary_f64(o, lanes, |a, b| a * b),
-        FloatOp::Div | FloatOp::DivApprox if double => binary_f64(o, lanes, |a, b| a / b),
+        FloatOp::Div | FloatOp::DivApprox | FloatOp::DivFull if double => binary_f64(o, lanes, |a, b| a / b),
         FloatOp::Add => binary_f32(o, lanes, mode, |a, b| a + b),
         FloatOp::Sub => binary_f32(o, lanes, mode, |a, b| a - b),
         FloatOp::Mul => binary_f32(o, lanes, mode, |a, b| a * b),
-        // The approximate quotients are correctly rounded here, over the full range of `.full`.
-        FloatOp::Div | FloatOp::DivApprox => binary_f32(o, lanes, mode, |a, b| a / b),
+        // The approximate quotients are correctly rounded here. A divisor beyond 2^126 is as good as infinite to `.approx`.
+        FloatOp::Div | FloatOp::DivFull => binary_f32(o, lanes, mode, |a, b| a / b),
+        FloatOp::DivApprox => binary_f32(o, lanes, mode, |a, b| {
+            if b.abs() > LARGEST_DIVISOR && b.is_finite() { a * 0f32.copysign(b) } else { a / b }
+        }),
         FloatOp::Min { nan, xorsign_abs } | FloatOp::Max { nan, xorsign_abs } => {
             let largest = matches!(op, FloatOp::Max { .. });
             if double {
@@ -151,7 +160,7 @@ fn single_f32(op: FloatUnary, mode: FloatMode, o: &mut impl Operands, lanes: Lan
             f32::from_bits(soft::square_root(Format::F32, a.to_bits().into(), rounding) as u32)
         }),
         FloatUnary::Rcp | FloatUnary::RcpApprox => unary_f32(o, lanes, mode, |a| 1.0 / a),
-        FloatUnary::Sqrt | FloatUnary::SqrtApprox => unary_f32(o, lanes, mode, f32::sqrt),
+        FloatUnary::Sqrt | FloatUnary::SqrtApprox => unary_f32(o, lanes, mode, square_root),
         FloatUnary::RsqrtApprox
         | FloatUnary::SinApprox
         | FloatUnary::CosApprox
@@ -159,6 +168,15 @@ fn single_f32(op: FloatUnary, mode: FloatMode, o: &mut impl Operands, lanes: Lan
         | FloatUnary::Ex2Approx
         | FloatUnary::TanhApprox => approximate_f32(op, mode, o, lanes),
     }
+}
+
+/// The square root; of what has none the canonical NaN. Asked of the operand's bits: a compiler may take the host's NaN for the
+/// canonical one where a comparison of floats decides.
+#[inline(always)]
+fn square_root(a: f32) -> f32 {
+    let bits = a.to_bits();
+    let has_none = bits > 0x8000_0000 || (bits > 0x7f80_0000 && bits < 0x8000_0000);
+    f32::from_bits(if has_none { 0x7fff_ffff } else { a.sqrt().to_bits() })
 }
 
 fn approximate_f32(op: FloatUnary, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
@@ -184,11 +202,13 @@ fn single_f64(op: FloatUnary, mode: FloatMode, o: &mut impl Operands, lanes: Lan
             return finish_f64(f(a), [a]);
         }
         let a = flush_f64(approx::upper_half(a));
-        flush_f64(approx::upper_half(finish_f64(f(a), [a])))
+        let result = f(a);
+        if result.is_nan() { APPROXIMATE_NAN } else { flush_f64(approx::upper_half(result)) }
     };
     match op {
-        FloatUnary::Abs => unary(o, lanes, f64::abs),
-        FloatUnary::Neg => unary(o, lanes, |a: f64| -a),
+        // A NaN keeps its sign.
+        FloatUnary::Abs => unary(o, lanes, |a: f64| if a.is_nan() { with_nan(a, a) } else { a.abs() }),
+        FloatUnary::Neg => unary(o, lanes, |a: f64| if a.is_nan() { with_nan(a, a) } else { -a }),
         FloatUnary::Rcp if nearest => unary(o, lanes, |a: f64| with_nan(a, 1.0 / a)),
         FloatUnary::Sqrt if nearest => unary(o, lanes, |a: f64| with_nan(a, a.sqrt())),
         FloatUnary::Rcp => unary(o, lanes, |a: f64| {

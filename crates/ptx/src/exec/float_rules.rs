@@ -1,6 +1,6 @@
 //! What formats and modes ask of a result: NaN, `.ftz`, `.sat`, `.relu`, and which of two operands is the larger.
 //!
-//! NaN results are canonical in f32 (0x7fffffff), as on the hardware; in f64 the first NaN operand is passed on, quieted. `.ftz`
+//! NaN results are canonical in f32 (0x7fffffff); in f64 the last NaN operand is passed on, quieted. Both are what GPUs do. `.ftz`
 //! flushes operands and results that are subnormal after rounding.
 
 use crate::isa::FloatMode;
@@ -48,8 +48,8 @@ pub(super) fn finish_f64<const N: usize>(result: f64, operands: [f64; N]) -> f64
     if !result.is_nan() {
         return result;
     }
-    let first = operands.into_iter().find(|operand| operand.is_nan());
-    f64::from_bits(first.map_or(0xfff8_0000_0000_0000, |nan| nan.to_bits() | QUIET_F64))
+    let last = operands.into_iter().rfind(|operand| operand.is_nan());
+    f64::from_bits(last.map_or(0xfff8_0000_0000_0000, |nan| nan.to_bits() | QUIET_F64))
 }
 
 macro_rules! extremum {

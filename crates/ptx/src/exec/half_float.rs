@@ -97,7 +97,7 @@ pub(super) fn arithmetic(op: FloatOp, ty: Ty, mode: FloatMode, o: &mut impl Oper
         FloatOp::Max { nan, xorsign_abs } => {
             elements(ty, mode, o, lanes, |[a, b]| extremum_f64(true, nan, xorsign_abs, a, b));
         }
-        FloatOp::Div | FloatOp::DivApprox | FloatOp::Copysign => {
+        FloatOp::Div | FloatOp::DivApprox | FloatOp::DivFull | FloatOp::Copysign => {
             panic!("{op:?} does not exist for {ty:?}: the front end refuses it")
         }
     }

@@ -1,13 +1,14 @@
 //! Matrix products and the moves of matrices between lanes.
 //!
-//! What the ISA leaves open is fixed here. Products are exact. A sum begins with the element of C and takes the products in
-//! the order of k: in f32, rounded to nearest after each, for floating-point elements up to tf32 (an f16 accumulator is
-//! widened before and rounded once at the end); in f64 likewise. Integer sums are exact and then wrap around or, with
-//! `.satfinite`, stop at the ends of s32.
+//! What the ISA leaves open is fixed here. Products are exact. Those of f16, bf16 and tf32 are added as a GPU adds them
+//! ([`super::aligned`]); an f16 accumulator is widened before and rounded at the end. Other sums begin with the element of C and
+//! take the products in the order of k: in f32, rounded to nearest after each, for elements of 8 bits; in f64 likewise. Integer
+//! sums are exact and then wrap around or, with `.satfinite`, stop at the ends of s32.
 
 use half::{bf16, f16};
 
 use super::Operands;
+use super::aligned;
 use super::float_rules::{finish_f32, finish_f64};
 use super::half_float::{narrow, widen};
 use super::memory::Image;
@@ -268,7 +269,10 @@ fn sums(mma: &Mma, operands: &impl Operands, result: &mut Result) {
             visit(mma, (1, metadata), left, right, |row, column, pairs| {
                 let (from, to) = spots(row, column);
                 let first = c.accumulator(from, mma.c);
-                let sum = pairs.fold(first, |sum, (a, b)| a.mul_add(b, sum));
+                let sum = match mma.a {
+                    Element::E4m3 | Element::E5m2 => pairs.fold(first, |sum, (a, b)| a.mul_add(b, sum)),
+                    _ => aligned::sum(first, pairs),
+                };
                 result.put(to, mma.d, finish_f32(FloatMode::DEFAULT, sum).to_bits());
             });
         }

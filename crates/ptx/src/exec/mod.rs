@@ -3,6 +3,7 @@
 //! The caller supplies the operands through [`Operands`]: the reference executor its register rows, the
 //! timed machine what its operand collectors fetched. Memory, control flow and barriers are the caller's.
 
+mod aligned;
 mod approx;
 pub mod atomic;
 mod bits;
@@ -56,7 +57,7 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         Op::Select(ty) => moves::select(instruction, ty, o, lanes),
         Op::SelectSign { ty, test, ftz } => moves::select_by_sign(ty, test, ftz, o, lanes),
         Op::Cvta { space, to_generic } => moves::convert_address(space, to_generic, o, lanes),
-        Op::IsSpace(space) => moves::is_space(instruction, space, o, lanes),
+        Op::IsSpace { space, own } => moves::is_space(instruction, (space, own), o, lanes, context),
         Op::Int(op, ty) => integer::arithmetic(op, ty, o, lanes),
         Op::IntUnary(op, ty) => integer::single(op, ty, o, lanes),
         Op::Mul(part, ty) => integer::multiply(part, ty, o, lanes),

@@ -1,6 +1,7 @@
 //! Moves: registers, special registers, packing, selection, addresses between spaces.
 
 use super::lanewise::{predicate_source, unary, wide_source, write_lanes, write_predicate};
+use super::memory::of_cluster;
 use super::{Operands, WarpContext, bits};
 use crate::ir::window;
 use crate::isa::{Axis, Dst, Instruction, Space, Special, Ty};
@@ -145,14 +146,25 @@ pub(super) fn convert_address(space: Space, to_generic: bool, o: &mut impl Opera
     }
 }
 
-/// `isspacep`. Constant memory lies among global addresses, so that `.const` is answered like `.global`.
-pub(super) fn is_space(instruction: &Instruction, space: Space, o: &mut impl Operands, lanes: LaneMask) {
+/// `isspacep`. Constant memory lies among global addresses, so that `.const` is answered like `.global`. Of shared memory `own`
+/// leaves out that of the cluster's other CTAs.
+pub(super) fn is_space(
+    instruction: &Instruction,
+    (space, own): (Space, bool),
+    o: &mut impl Operands,
+    lanes: LaneMask,
+    context: &WarpContext,
+) {
     let inside = (0..WARP_LANES).fold(0, |mask, lane| {
-        let window_number = wide_source(o, 0, lane) / window::BYTES * window::BYTES;
+        let address = wide_source(o, 0, lane);
+        let window_number = address / window::BYTES * window::BYTES;
         let windows = [window::SHARED, window::LOCAL, window::PARAM];
         let inside = match window_base(space) {
             0 => !windows.contains(&window_number),
-            base => window_number == base,
+            base => {
+                let elsewhere = || of_cluster(address).0.is_some_and(|rank| rank != context.cluster_rank());
+                window_number == base && !(own && elsewhere())
+            }
         };
         mask | u32::from(inside) << lane
     });

@@ -78,8 +78,12 @@ const fn power_of_two(n: i32) -> f64 {
     f64::from_bits(((n + 1023) as u64) << 52)
 }
 
-/// An f32 as tf32: sign, 8 bits of exponent and 10 of fraction in the upper bits of a word, the rest zero.
+/// An f32 as tf32: sign, 8 bits of exponent and 10 of fraction in the upper bits of a word, the rest zero. Ties away from zero
+/// (`.rna`) keep what of a NaN is in the upper bits, one less of it with `.satfinite`, as GPUs do.
 pub(super) fn to_tf32(value: f32, rounding: Rounding, finite: bool) -> u32 {
+    if rounding == Rounding::Rna && value.is_nan() {
+        return (value.to_bits() >> 13 << 13) - (u32::from(finite) << 13);
+    }
     let bits = soft::convert(Format::F32, Format::TF32, value.to_bits().into(), rounding) as u32;
     let overflowed = finite && bits & 0x3_ffff == 0x3_fc00;
     (bits - u32::from(overflowed)) << 13

@@ -10,6 +10,7 @@
 pub mod ast;
 mod check;
 mod diagnostic;
+mod grid;
 mod heap;
 mod layout;
 mod lexer;

@@ -149,7 +149,7 @@ impl FloatOp {
         let (single, of_double) = match self {
             FloatOp::Add | FloatOp::Sub => (Class::F32Add, Class::F64Add),
             FloatOp::Mul => (Class::F32Mul, Class::F64Mul),
-            FloatOp::Div | FloatOp::DivApprox => (Class::F32Div, Class::F64Div),
+            FloatOp::Div | FloatOp::DivApprox | FloatOp::DivFull => (Class::F32Div, Class::F64Div),
             FloatOp::Min { .. } | FloatOp::Max { .. } => (Class::F32MinMax, Class::F64MinMax),
             FloatOp::Copysign => (Class::IntAdd, Class::IntAdd),
         };

@@ -88,8 +88,10 @@ pub enum FloatOp {
     Mul,
     /// `div.rn`, `div.rz` ...: correctly rounded.
     Div,
-    /// `div.approx` (2 ulp) and `div.full`.
+    /// `div.approx`: 2 ulp, with divisors up to 2^126.
     DivApprox,
+    /// `div.full`.
+    DivFull,
     Min {
         nan: bool,
         xorsign_abs: bool,
@@ -272,8 +274,8 @@ pub enum Op {
     Prefetch(Space),
     /// dst0 = generic address of src0 in a space; `to_generic` false is the other direction.
     Cvta { space: Space, to_generic: bool },
-    /// dst0 predicate = generic address src0 lies in space.
-    IsSpace(Space),
+    /// dst0 predicate = generic address src0 lies in space; with `own`, in what the CTA itself has of it.
+    IsSpace { space: Space, own: bool },
     /// Jump to the instruction's target; `uniform` promises no divergence (`bra.uni`).
     Branch { uniform: bool },
     /// Jump to `targets[src0]` of the program's branch tables (`brx.idx`).

@@ -145,7 +145,7 @@ samples! {
     Op::SurfaceReduce { .. } => Op::SurfaceReduce { op: AtomicOp::Add, mode: surface() },
     Op::Prefetch(_) => Op::Prefetch(Space::Global),
     Op::Cvta { .. } => Op::Cvta { space: Space::Shared, to_generic: true },
-    Op::IsSpace(_) => Op::IsSpace(Space::Shared),
+    Op::IsSpace { .. } => Op::IsSpace { space: Space::Shared, own: true },
     Op::Branch { .. } => Op::Branch { uniform: false },
     Op::BranchIndexed { .. } => Op::BranchIndexed { table: 0 },
     Op::Call { .. } => Op::Call { table: 0, saves: false },

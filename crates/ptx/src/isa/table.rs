@@ -141,7 +141,7 @@ impl Op {
             Op::PredLogic(_) => T::lanes(IntAdd).to(predicates(1)).from(predicates(2)),
             Op::PredMov | Op::PredNot => T::lanes(IntAdd).to(predicates(1)).from(predicates(1)),
             Op::Cvta { .. } => T::lanes(IntAdd).to(WIDE).from(WIDE),
-            Op::IsSpace(_) => T::lanes(IntAdd).to(predicates(1)).from(WIDE),
+            Op::IsSpace { .. } => T::lanes(IntAdd).to(predicates(1)).from(WIDE),
             Op::Nop => T::lanes(IntAdd),
             // ASSUMED: an instruction of one issue slot, and a place that no access is moved across.
             Op::GridDependency => Traits { has_effect: true, ..T::lanes(IntAdd).wall() },

@@ -11,6 +11,9 @@ use crate::tensor::{MAP_BYTES, Piece, TensorMap, linear, tile, uniform};
 /// Sizes and addresses of plain copies are multiples of this.
 const UNIT: u32 = 16;
 
+/// What a copy within shared memory is told where a GPU knows no such instruction.
+pub const OUTSIDE_OF_A_CLUSTER: &str = "a copy from shared::cta to shared::cluster: found a launch without clusters, expected one with clusters, be they of one CTA";
+
 /// What one lane copies.
 struct Block {
     pieces: Vec<Piece>,
@@ -26,10 +29,14 @@ struct Block {
 pub(super) fn copy<O: Operands>(
     instruction: &Instruction,
     operands: &O,
-    copy: BulkCopy,
+    (copy, in_cluster): (BulkCopy, bool),
     lanes: LaneMask,
     memories: &mut Memories<'_>,
 ) -> Result<(), LaneFault> {
+    if copy.way == BulkWay::Across && !in_cluster && lanes != 0 {
+        let reason = OUTSIDE_OF_A_CLUSTER.to_owned();
+        return Err((lanes.trailing_zeros() as usize, FaultKind::Mapping { reason }));
+    }
     for lane in lanes_of(lanes) {
         one(instruction, operands, copy, lane, memories).map_err(|kind| (lane, kind))?;
     }
@@ -102,7 +109,8 @@ fn block(
             let (address, bytes) = (inner.into(), bytes as usize);
             return Err(FaultKind::OutOfBounds { space: Space::Shared, address, bytes });
         }
-        let (width, pieces) = uniform(linear(outer, inner, bytes));
+        let mut pieces = linear(outer, inner, bytes).collect();
+        let width = uniform(&mut pieces);
         return Ok(Block { pieces, width, bytes, outside: 0, element: 1, reduce: copy.reduce });
     }
     let map = map_at(outer, memories)?;
@@ -118,13 +126,17 @@ fn block(
     if !inner.is_multiple_of(128) {
         return Err(FaultKind::Misaligned { space: Space::Shared, address: inner.into(), bytes: 128 });
     }
+    let stores = copy.way == BulkWay::Store && copy.reduce.is_none();
+    map.check_start(coordinates, stores).map_err(|error| FaultKind::Mapping { reason: error.0 })?;
     let reduce = match copy.reduce {
         Some((op, _)) => {
             Some((op, map.reduced_as(op).map_err(|error| FaultKind::Mapping { reason: error.0 })?))
         }
         None => None,
     };
-    let (width, pieces) = uniform(tile(&map, coordinates, inner));
+    let mut pieces = Vec::new();
+    tile(&map, coordinates, inner, &mut pieces);
+    let width = uniform(&mut pieces);
     let bytes = map.box_bytes();
     Ok(Block { pieces, width, bytes, outside: map.outside(), element: map.element.bytes(), reduce })
 }

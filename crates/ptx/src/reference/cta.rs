@@ -313,7 +313,10 @@ impl Cta {
             Op::Mbarrier(barrier) => {
                 asynchronous::barrier(instruction, &mut operands, *barrier, lanes, memories)
             }
-            Op::Bulk(copy) => bulk::copy(instruction, &operands, *copy, lanes, memories),
+            Op::Bulk(copy) => {
+                let in_cluster = launch.cluster().is_some();
+                bulk::copy(instruction, &operands, (*copy, in_cluster), lanes, memories)
+            }
             Op::Tile(op) => mapped::tile(*op, instruction, &operands, lanes, memories),
             // Copies are complete at once, and a hint changes no value.
             Op::CopyCommit | Op::BulkCommit => {

@@ -42,6 +42,7 @@ mod warp;
 mod warpgroup_tests;
 mod world;
 
+pub use bulk::OUTSIDE_OF_A_CLUSTER;
 pub use fault::{Fault, FaultKind, Place, WarpPlace, WarpRound};
 pub use global::{Allocation, GlobalMemory};
 pub use launch::{LaunchConfig, MAX_CLUSTER, MAX_THREADS, check_cluster, cluster_order};

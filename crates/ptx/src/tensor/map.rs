@@ -227,10 +227,11 @@ impl TensorMap {
             Element::F64 => Some(Ty::F64),
         };
         let fits = |ty: Ty| match op {
-            AtomicOp::Add => true,
+            // A GPU has neither sums nor logic of signed 64 bits, nor has the ISA the sums.
+            AtomicOp::Add => ty != Ty::S64,
             AtomicOp::Min | AtomicOp::Max => !matches!(ty, Ty::F32 | Ty::F64),
             AtomicOp::Inc | AtomicOp::Dec => ty == Ty::U32,
-            AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => !self.element.is_float(),
+            AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => !self.element.is_float() && ty != Ty::S64,
             AtomicOp::Exch | AtomicOp::Cas => false,
         };
         ty.filter(|ty| fits(*ty))
@@ -241,6 +242,17 @@ impl TensorMap {
     pub fn count(&self, n: usize) -> u32 {
         // The innermost dimension has no step.
         if n == 0 { self.extent[0] } else { self.extent[n].div_ceil(self.steps[n]) }
+    }
+
+    /// Bytes from a row of the box to the next in shared memory: a swizzle has rows of its own length.
+    pub fn line_bytes(&self) -> u32 {
+        self.swizzle.span().unwrap_or(self.extent[0] * self.element.bytes())
+    }
+
+    /// Bytes from the beginning of the box in shared memory to its end.
+    pub fn shared_bytes(&self) -> u32 {
+        let row = self.extent[0] * self.element.bytes();
+        (self.box_bytes() / row - 1) * self.line_bytes() + row
     }
 
     /// Bytes that a copy moves, those outside of the tensor included.

@@ -7,4 +7,4 @@ mod tile;
 mod tests;
 
 pub use map::{Element, Fill, MAP_BYTES, MapError, Swizzle, TensorMap};
-pub use tile::{PIECE_BYTES, Piece, linear, tile, uniform};
+pub use tile::{PIECE_BYTES, Piece, cut, linear, tile, uniform};

@@ -1,6 +1,7 @@
 //! Boxes of tensors against element-by-element walks, and maps against their bytes.
 
 use super::*;
+use crate::isa::{AtomicOp, Ty};
 
 /// A tensor of two-byte elements in three dimensions.
 fn map(sizes: [u64; 3], extent: [u32; 3], steps: [u32; 3], swizzle: Swizzle) -> TensorMap {
@@ -75,13 +76,69 @@ fn boxes_inside_across_and_outside_of_a_tensor() {
             map.check().unwrap();
             for at in [[0, 0, 0], [8, 1, 1], [-3, -2, -1], [60, 5, 3], [69, 8, 4], [70, 0, 0], [-64, 2, 2]] {
                 let wanted = by_elements(&map, at);
-                assert_eq!(by_pieces(tile(&map, at_5(at), 0)), wanted, "{map:?} at {at:?}");
-                let (width, pieces) = uniform(tile(&map, at_5(at), 0));
+                let mut pieces = Vec::new();
+                tile(&map, at_5(at), 0, &mut pieces);
+                assert_eq!(by_pieces(pieces.clone()), wanted, "{map:?} at {at:?}");
+                let width = uniform(&mut pieces);
                 assert!(pieces.iter().all(|piece| piece.bytes == width && piece.shared % width == 0));
                 assert_eq!(by_pieces(pieces), wanted, "{map:?} at {at:?}, cut");
             }
         }
     }
+}
+
+#[test]
+fn a_row_that_is_shorter_than_the_swizzle_has_a_line_of_its_own() {
+    // As a GPU lays out 8 of two bytes in lines of 32, and 40 of them in lines of 128.
+    for (swizzle, inner, line, mask) in [(Swizzle::Of32, 8, 32, 1), (Swizzle::Of128, 40, 128, 7)] {
+        let map = map([100, 40, 1], [inner, 24, 1], [1, 1, 1], swizzle);
+        assert_eq!((map.line_bytes(), map.shared_bytes()), (line, 23 * line + 2 * inner));
+        let wanted: Vec<_> = (0..24)
+            .flat_map(|row| (0..2 * inner).map(move |byte| (row, byte)))
+            .map(|(row, byte)| {
+                let plain = row * line + byte;
+                let shared = plain ^ (plain / 128 & mask) * 16;
+                (shared, Some(4096 + u64::from(3 + row) * 208 + 16 + u64::from(byte)))
+            })
+            .collect();
+        let mut pieces = Vec::new();
+        tile(&map, [8, 3, 0, 0, 0], 0, &mut pieces);
+        let mut found = by_pieces(pieces);
+        found.sort_unstable_by_key(|(_, global)| *global);
+        assert_eq!(found, wanted, "{swizzle:?}");
+    }
+}
+
+#[test]
+fn boxes_begin_at_multiples_of_16_bytes() {
+    let map = map([100, 40, 1], [64, 24, 1], [1, 1, 1], Swizzle::None);
+    for first in [-16, -8, 0, 8, 96, 200] {
+        assert_eq!(map.check_start([first, -5, 1, 0, 0], false), Ok(()));
+    }
+    for first in [-3, 1, 4, 12] {
+        let why = map.check_start([first, 0, 0, 0, 0], false).unwrap_err().0;
+        assert!(why.contains(&format!("innermost coordinate {first}, byte {} of a row", 2 * first)), "{why}");
+    }
+}
+
+#[test]
+fn a_store_does_not_begin_before_the_tensor() {
+    let map = map([100, 40, 1], [64, 24, 1], [1, 1, 1], Swizzle::None);
+    for at in [[0, 0, 0, 0, 0], [200, 0, 0, 0, 0], [8, 200, 0, 0, 0], [8, 0, 0, -1, -1]] {
+        assert_eq!(map.check_start(at, true), Ok(()));
+    }
+    assert!(map.check_start([-8, 0, 0, 0, 0], true).unwrap_err().0.contains("-8 in dimension 0"));
+    assert!(map.check_start([8, 2, -1, 0, 0], true).unwrap_err().0.contains("-1 in dimension 2"));
+}
+
+#[test]
+fn signed_64_bit_elements_have_neither_sums_nor_logic() {
+    let signed = TensorMap { element: Element::S64, ..map([64, 9, 5], [8, 6, 4], [1, 1, 1], Swizzle::None) };
+    for op in [AtomicOp::Add, AtomicOp::And, AtomicOp::Or, AtomicOp::Xor] {
+        assert!(signed.reduced_as(op).unwrap_err().0.contains("S64"), "{op:?}");
+    }
+    assert_eq!(signed.reduced_as(AtomicOp::Min), Ok(Ty::S64));
+    assert_eq!(TensorMap { element: Element::U64, ..signed }.reduced_as(AtomicOp::Xor), Ok(Ty::U64));
 }
 
 fn at_5([x, y, z]: [i32; 3]) -> [i32; 5] {
@@ -93,7 +150,7 @@ fn a_map_is_its_bytes() {
     let whole = map([1 << 32, 9, 5], [64, 256, 4], [1, 8, 3], Swizzle::Of128);
     let whole = TensorMap { fill: Fill::Nan, ..whole };
     assert_eq!(TensorMap::decode(&whole.encode()), Ok(whole));
-    assert_eq!(whole.outside(), 0x7fff);
+    assert_eq!(whole.outside(), 0x7ff7);
     assert!(TensorMap::decode(&[0; MAP_BYTES]).is_err());
     // No bytes behind the magic are believed.
     for at in 8..MAP_BYTES {

@@ -1,6 +1,6 @@
 //! Which bytes of global memory a copy moves, and where they are in shared memory.
 
-use super::map::{Fill, TensorMap};
+use super::map::{Fill, MapError, TensorMap};
 
 /// Most bytes of a piece.
 pub const PIECE_BYTES: u32 = 16;
@@ -25,13 +25,12 @@ pub fn linear(global: u64, shared: u32, bytes: u32) -> impl Iterator<Item = Piec
     })
 }
 
-/// The pieces of the box that begins at these coordinates, by rows. In shared memory it begins at `shared`.
-pub fn tile(map: &TensorMap, coordinates: [i32; 5], shared: u32) -> Vec<Piece> {
+/// Adds the pieces of the box that begins at these coordinates, by rows. In shared memory it begins at `shared`.
+pub fn tile(map: &TensorMap, coordinates: [i32; 5], shared: u32, pieces: &mut Vec<Piece>) {
     let size = map.element.bytes();
-    let inner = map.extent[0];
+    let (inner, line) = (map.extent[0], map.line_bytes());
     let counts: [u32; 5] = std::array::from_fn(|n| if n < map.rank as usize { map.count(n) } else { 1 });
     let rows: u32 = counts[1..].iter().product();
-    let mut pieces = Vec::with_capacity((rows * inner * size).div_ceil(PIECE_BYTES) as usize);
     for row in 0..rows {
         let mut left = row;
         let mut start = Some(map.base);
@@ -41,9 +40,8 @@ pub fn tile(map: &TensorMap, coordinates: [i32; 5], shared: u32) -> Vec<Piece> {
             let inside = (0..map.sizes[n] as i64).contains(&at);
             start = start.filter(|_| inside).map(|start| start.wrapping_add(at as u64 * map.strides[n]));
         }
-        row_of(map, coordinates[0].into(), start, shared + row * inner * size, &mut pieces);
+        row_of(map, coordinates[0].into(), start, shared + row * line, pieces);
     }
-    pieces
 }
 
 /// Pieces of a row of a box: chunks of 16 bytes of shared memory, cut where the tensor begins and ends.
@@ -73,33 +71,62 @@ fn row_of(map: &TensorMap, first: i64, start: Option<u64>, shared: u32, pieces: 
 }
 
 impl TensorMap {
+    /// Checks where a box begins. A plain store begins in the tensor or beyond its far end: GPUs do not take one from before it.
+    ///
+    /// # Errors
+    /// When its rows begin off the 16 bytes that a copy moves at a time, or a store before the tensor.
+    pub fn check_start(&self, coordinates: [i32; 5], stores: bool) -> Result<(), MapError> {
+        let at = i64::from(coordinates[0]) * i64::from(self.element.bytes());
+        if at % i64::from(PIECE_BYTES) != 0 {
+            let first = coordinates[0];
+            return Err(MapError(format!(
+                "the box begins at innermost coordinate {first}, byte {at} of a row, expected a multiple of {PIECE_BYTES} \
+                 bytes"
+            )));
+        }
+        match coordinates.iter().take(self.rank as usize).position(|at| *at < 0) {
+            Some(n) if stores => Err(MapError(format!(
+                "the box that is stored begins at {} in dimension {n}, expected 0 or more",
+                coordinates[n]
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Bytes of an element outside of the tensor, from the low end.
     pub fn outside(&self) -> u64 {
         let bits = 8 * self.element.bytes();
         match self.fill {
             Fill::Zero => 0,
-            // The canonical NaN of these types: all bits but the sign.
-            Fill::Nan => u64::MAX >> (65 - bits),
+            // What a GPU puts there, whatever the type.
+            Fill::Nan => 0x7ff7_7ff7_7ff7_7ff7 & u64::MAX >> (64 - bits),
         }
     }
 }
 
-/// Cuts pieces so that all have one length, a power of two that divides their addresses; returns it with them.
-pub fn uniform(pieces: impl IntoIterator<Item = Piece>) -> (u32, Vec<Piece>) {
-    let mut pieces: Vec<Piece> = pieces.into_iter().collect();
+/// Cuts pieces so that all have one length, a power of two that divides their addresses; returns it.
+pub fn uniform(pieces: &mut Vec<Piece>) -> u32 {
     let bits = pieces.iter().fold(PIECE_BYTES, |bits, piece| {
         bits | piece.bytes | piece.shared | piece.global.map_or(0, |address| address as u32)
     });
     let width = 1 << bits.trailing_zeros();
-    if pieces.iter().any(|piece| piece.bytes != width) {
-        let cut = |piece: Piece| {
-            (0..piece.bytes).step_by(width as usize).map(move |at| Piece {
-                global: piece.global.map(|address| address.wrapping_add(at.into())),
-                shared: piece.shared + at,
-                bytes: width,
-            })
-        };
-        pieces = pieces.into_iter().flat_map(cut).collect();
+    cut(pieces, width);
+    width
+}
+
+/// Cuts each piece into pieces of `width` bytes, which divide it.
+pub fn cut(pieces: &mut Vec<Piece>, width: u32) {
+    let parts = |piece: &Piece| piece.bytes.div_ceil(width);
+    let (mut from, mut to) = (pieces.len(), pieces.iter().map(parts).sum::<u32>() as usize);
+    pieces.resize(to, Piece { global: None, shared: 0, bytes: 0 });
+    // From the last on, so that none is overwritten before it is cut.
+    while from > 0 {
+        from -= 1;
+        let piece = pieces[from];
+        for at in (0..parts(&piece)).rev().map(|n| n * width) {
+            to -= 1;
+            let global = piece.global.map(|address| address.wrapping_add(at.into()));
+            pieces[to] = Piece { global, shared: piece.shared + at, bytes: width };
+        }
     }
-    (width, pieces)
 }

@@ -1,15 +1,15 @@
 //! The faces of a cube, and the coordinates on them of a direction.
 
-/// Face and coordinates on it of a direction (CUDA C++ Programming Guide, "Cubemap Textures"). ASSUMED: of equal
-/// magnitudes the first in x, y, z is the major one.
+/// Face and coordinates on it of a direction (CUDA C++ Programming Guide, "Cubemap Textures"). Of equal magnitudes the last in
+/// x, y, z is the major one, as on a GPU.
 pub(super) fn face(direction: [u32; 3]) -> (u32, [u32; 2]) {
     let [x, y, z] = direction.map(f32::from_bits);
-    let face = if x.abs() >= y.abs() && x.abs() >= z.abs() {
-        u32::from(!x.is_sign_positive())
-    } else if y.abs() >= z.abs() {
+    let face = if z.abs() >= x.abs() && z.abs() >= y.abs() {
+        4 + u32::from(!z.is_sign_positive())
+    } else if y.abs() >= x.abs() {
         2 + u32::from(!y.is_sign_positive())
     } else {
-        4 + u32::from(!z.is_sign_positive())
+        u32::from(!x.is_sign_positive())
     };
     let (major, sides) = onto(face, [x, y, z]);
     (face, sides.map(|side| ((side / major + 1.0) / 2.0).to_bits()))

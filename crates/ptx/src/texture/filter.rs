@@ -2,7 +2,7 @@
 
 use half::f16;
 
-use super::description::Texture;
+use super::description::{Addressing, Texture};
 use super::format::MAX_TEXEL_BYTES;
 use super::sample::{Footprint, MAX_TEXELS};
 use crate::isa::{TextureFetch, Ty};
@@ -12,8 +12,8 @@ const GATHERED: [usize; 4] = [0b10, 0b11, 0b01, 0b00];
 
 /// The results of a lane's fetch, as its registers hold them; `texels[n]` are the bytes of texel n where it lies inside.
 ///
-/// Filtering is the sum of the Programming Guide with weights of 256ths, computed in f64 (each product is exact) and
-/// rounded once to f32.
+/// Filtering is the sum of the Programming Guide with weights of 256ths, rounded as a GPU rounds them, computed in f64 (each
+/// product is exact) and rounded once to f32.
 pub fn resolve(
     texture: &Texture,
     fetch: &TextureFetch,
@@ -24,7 +24,9 @@ pub fn resolve(
     let inside = |texel: usize| footprint.inside >> texel & 1 == 1;
     let number = |texel: usize, channel: usize| match inside(texel) {
         true => format.number(&texels[texel], channel),
-        false => texture.border[channel],
+        // Beyond the edge integer coordinates have a colour only where there is a border.
+        false if fetch.integer && !texture.addressing.contains(&Addressing::Border) => 0.0,
+        false => format.border(texture.border, channel),
     };
     let floats = texture.gives_floats();
     let value = |texel: usize, channel: usize| match (floats, inside(texel)) {
@@ -37,9 +39,10 @@ pub fn resolve(
     } else if footprint.texels == 1 {
         std::array::from_fn(|channel| value(0, channel))
     } else {
+        let weights = weights(footprint);
         std::array::from_fn(|channel| {
             let sum: f64 = (0..usize::from(footprint.texels))
-                .map(|texel| weight(footprint, texel) * f64::from(number(texel, channel)))
+                .map(|texel| weights[texel] * f64::from(number(texel, channel)))
                 .sum();
             (sum as f32).to_bits()
         })
@@ -55,16 +58,79 @@ pub fn resolve(
     }
 }
 
-/// The weight of a texel: its level's, times the product over the axes along which the footprint has two.
-fn weight(footprint: &Footprint, texel: usize) -> f64 {
+/// The weights of a footprint's texels: their level's, times those within it.
+fn weights(footprint: &Footprint) -> [f64; MAX_TEXELS] {
     let each = footprint.of_each();
-    let (level, texel) = (texel / each, texel % each);
-    let of_two = |weight: u8, is_second: bool| {
-        let second = f64::from(weight) / 256.0;
-        if is_second { second } else { 1.0 - second }
-    };
-    let axes = each.trailing_zeros() as usize;
-    let within: f64 =
-        (0..axes).map(|axis| of_two(footprint.weights[level][axis], texel >> axis & 1 == 1)).product();
-    within * of_two(footprint.blend, level == 1)
+    let mut weights = [0.0; MAX_TEXELS];
+    for level in 0..usize::from(footprint.levels) {
+        let blend = f64::from(footprint.blend) / 256.0;
+        let blend = if level == 1 { blend } else { 1.0 - blend };
+        let within = weights_within(footprint.weights[level], each);
+        for (weight, within) in weights[level * each..].iter_mut().zip(within).take(each) {
+            *weight = blend * f64::from(within) / 256.0;
+        }
+    }
+    weights
+}
+
+/// The weights in 256ths of 2, 4 or 8 texels around a place, whose second texels have `fractions` along x, y and z. A GPU
+/// shares 256 out along z, the shares along x and those along y, each time in whole 256ths; which of two is rounded, and leaves
+/// the other the rest, was found from what a GPU filters.
+fn weights_within(fractions: [u8; 3], texels: usize) -> [u32; 8] {
+    let [x, y, z] = fractions.map(u32::from);
+    let part = |whole: u32, fraction: u32| (whole * fraction + 128) >> 8;
+    let mut weights = [0; 8];
+    let along_z = if texels == 8 { [256 - z, z] } else { [256, 0] };
+    for (weights, whole) in weights.chunks_exact_mut(4).zip(along_z) {
+        let second = part(whole, x);
+        let first = whole - second;
+        if texels == 2 {
+            (weights[0], weights[1]) = (first, second);
+            continue;
+        }
+        weights[0] = part(first, 256 - y);
+        weights[2] = first - weights[0];
+        weights[3] = part(second, y);
+        weights[1] = second - weights[3];
+    }
+    weights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::weights_within;
+
+    #[test]
+    fn weights_are_those_that_a_gpu_was_seen_to_use() {
+        // Solved for from four channels of a fetch.
+        for (fractions, weights) in [
+            ([145, 164, 183], [12, 15, 20, 26, 28, 37, 51, 67]),
+            ([120, 196, 240], [2, 2, 6, 6, 30, 26, 97, 87]),
+            ([217, 101, 128], [12, 66, 7, 43, 12, 66, 7, 43]),
+            ([247, 128, 54], [4, 97, 3, 98, 1, 26, 1, 26]),
+            ([225, 176, 189], [3, 18, 5, 41, 7, 52, 16, 114]),
+            ([3, 205, 57], [39, 0, 158, 2, 11, 0, 45, 1]),
+        ] {
+            assert_eq!(weights_within(fractions, 8), weights, "{fractions:?}");
+        }
+        for (fractions, weights) in [
+            ([14, 64, 0], [182, 10, 60, 4]),
+            ([4, 221, 0], [34, 1, 218, 3]),
+            ([117, 27, 0], [124, 105, 15, 12]),
+            ([129, 57, 0], [99, 100, 28, 29]),
+        ] {
+            assert_eq!(weights_within(fractions, 4)[..4], weights, "{fractions:?}");
+        }
+        assert_eq!(weights_within([77, 0, 0], 2)[..2], [179, 77]);
+    }
+
+    #[test]
+    fn weights_share_out_the_whole() {
+        for fractions in (0..=255).flat_map(|x| [0, 1, 100, 128, 255].map(|y| [x, y, x ^ y])) {
+            for texels in [2, 4, 8] {
+                let sum: u32 = weights_within(fractions, texels).iter().sum();
+                assert_eq!(sum, 256, "{fractions:?}");
+            }
+        }
+    }
 }

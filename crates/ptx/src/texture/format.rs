@@ -67,11 +67,10 @@ impl Format {
     }
 
     /// Channel `n` of a texel in 32 bits: integers extended, floating-point numbers as f32. Channels that the format
-    /// lacks are 0, the fourth 1, as OpenCL defines for images.
+    /// lacks are 0, the fourth too, as on a GPU.
     pub fn element(self, texel: &[u8; MAX_TEXEL_BYTES], n: usize) -> u32 {
         if n >= usize::from(self.channels) {
-            let one = if self.channel.is_float() { 1f32.to_bits() } else { 1 };
-            return if n == 3 { one } else { 0 };
+            return 0;
         }
         let at = n * self.channel.bytes();
         let half = u16::from_le_bytes([texel[at], texel[(at + 1) % MAX_TEXEL_BYTES]]);
@@ -92,12 +91,25 @@ impl Format {
     pub fn number(self, texel: &[u8; MAX_TEXEL_BYTES], n: usize) -> f32 {
         let bits = self.element(texel, n);
         match self.channel.full() {
-            _ if n >= usize::from(self.channels) => f32::from(u8::from(n == 3)),
+            _ if n >= usize::from(self.channels) => 0.0,
             Some(full) => match self.channel {
                 Channel::S8 | Channel::S16 => (bits as i32 as f32 / full).max(-1.0),
                 _ => bits as f32 / full,
             },
             None => f32::from_bits(bits),
+        }
+    }
+
+    /// Channel `n` of a border's colour, which a GPU holds in the texels' format.
+    pub(super) fn border(self, colour: [f32; 4], n: usize) -> f32 {
+        let value = colour[n];
+        match self.channel.full() {
+            _ if n >= usize::from(self.channels) => 0.0,
+            Some(full) => {
+                let least = if matches!(self.channel, Channel::S8 | Channel::S16) { -1.0 } else { 0.0 };
+                (value.clamp(least, 1.0) * full).round() / full
+            }
+            None => value,
         }
     }
 }

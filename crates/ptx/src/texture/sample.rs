@@ -60,11 +60,13 @@ const FAR: f64 = (1u64 << 40) as f64;
 /// Where one coordinate points along an axis of `size` texels.
 ///
 /// CUDA C++ Programming Guide, "Linear Filtering": the neighbours of x are those of x - 1/2, and the weight of the second
-/// is its fraction in a fixed-point number with 8 bits of fraction. ASSUMED: rounded to the nearest.
+/// is its fraction in a fixed-point number with 8 bits of fraction, rounded to the nearest as on a GPU. Integer coordinates
+/// beyond the edge read nothing there.
 fn along(bits: u32, size: u32, beyond: Addressing, texture: &Texture, fetch: &TextureFetch) -> Pair {
     let one = |texel: i64| Pair { texels: [place(texel, size, beyond), None], weight: 0 };
     if fetch.integer {
-        return one((bits as i32).into());
+        let texel = place((bits as i32).into(), size, Addressing::Border);
+        return Pair { texels: [texel, None], weight: 0 };
     }
     let x = f64::from(f32::from_bits(bits));
     let x = if x.is_nan() { 0.0 } else { x.clamp(-FAR, FAR) };
@@ -146,6 +148,10 @@ fn in_level(
         }
     };
     let whole = |n: u32| Pair { texels: [Some(n), None], weight: 0 };
+    let layers = if geometry == Geometry::Cubes { depth / 6 } else { depth };
+    let is_layered = matches!(geometry, Geometry::Layers1 | Geometry::Layers2 | Geometry::Cubes);
+    // With integer coordinates a layer is not clamped.
+    let exists = !(fetch.integer && is_layered && a >= layers);
     let axes = geometry.axes();
     let pair = |axis: usize, bits: u32, size: u32| {
         along(bits, size, texture.beyond(axis, fetch.integer), texture, fetch)
@@ -161,7 +167,7 @@ fn in_level(
     found.weights[second] = [x.weight, y.weight, z.weight];
     for texel in 0..texels {
         let side = |pair: Pair, axis: usize| pair.texels[texel >> axis & 1];
-        if let (Some(x), Some(y), Some(z)) = (side(x, 0), side(y, 1), side(z, 2)) {
+        if let (true, Some(x), Some(y), Some(z)) = (exists, side(x, 0), side(y, 1), side(z, 2)) {
             found.inside |= 1 << (before + texel);
             found.addresses[before + texel] = image.address(u64::from(x) * bytes, y, z);
         }

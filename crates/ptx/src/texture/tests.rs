@@ -60,14 +60,21 @@ fn channels_as_integers_and_numbers() {
     assert_eq!(of(Channel::U8, 4).number(&bytes, 0), 128.0 / 255.0);
     assert_eq!(
         [2, 3].map(|n| of(Channel::S8, 2).number(&bytes, n)),
-        [0.0, 1.0],
+        [0.0, 0.0],
         "channels that are not there"
     );
     assert_eq!(of(Channel::U16, 1).number(&texel(&[0xff, 0xff]), 0), 1.0);
     assert_eq!(of(Channel::S16, 1).number(&texel(&[0, 0x80]), 0), -1.0);
     assert_eq!(of(Channel::F16, 1).number(&texel(&[0, 0x3c]), 0), 1.0);
     assert_eq!(of(Channel::U32, 1).element(&texel(&[1, 2, 3, 4]), 0), 0x0403_0201);
-    assert_eq!(of(Channel::F32, 1).element(&texel(&[0; 4]), 3), 1f32.to_bits());
+    // What a format lacks is nothing, the fourth channel too.
+    assert_eq!(of(Channel::F32, 1).element(&texel(&[0; 4]), 3), 0);
+    assert_eq!(of(Channel::U8, 2).number(&texel(&[255; 4]), 3), 0.0);
+    // A border has the texels' format.
+    assert_eq!(
+        [0, 1, 2, 3].map(|n| of(Channel::U8, 2).border([0.25, 2.0, 1.0, 1.0], n)),
+        [64.0 / 255.0, 1.0, 0.0, 0.0]
+    );
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub struct Oracle {
 enum Holds {
     /// A file of instructions and their results, beside the test: it holds one that the form stands for.
     Instructions(&'static str),
+    /// As [`Holds::Instructions`], in several files.
+    Files(&'static [&'static str]),
     /// Tests that execute operations and record them; `src/exec/tests/oracles.rs` compares the record with the form's.
     Record,
     /// Files, from the crate's folder, of tests that write and run programs: one names the opcode.
@@ -35,6 +37,11 @@ pub const ORACLES: &[Oracle] = &[
         name: "exact",
         what: "the ISA's text in integers and fractions without bounds (`scripts/ptx-values/exact.py`, `tests/exact.txt`)",
         holds: Holds::Instructions("exact.txt"),
+    },
+    Oracle {
+        name: "hardware",
+        what: "what a GPU computed (`tests/hardware.txt`, `hardware_matrices.txt`, with the card and its driver)",
+        holds: Holds::Files(&["hardware.txt", "hardware_matrices.txt"]),
     },
     Oracle {
         name: "values",
@@ -149,13 +156,15 @@ impl Oracle {
         let read = |path: &Path| {
             std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
         };
+        let instructions = |file: &str| {
+            let data = read(&root.join("tests").join(file));
+            let words = words(&data);
+            form.expansions().iter().any(|expansion| words.contains(expansion.as_str()))
+        };
         match self.holds {
             Holds::Record => true,
-            Holds::Instructions(file) => {
-                let data = read(&root.join("tests").join(file));
-                let words = words(&data);
-                form.expansions().iter().any(|expansion| words.contains(expansion.as_str()))
-            }
+            Holds::Instructions(file) => instructions(file),
+            Holds::Files(files) => files.iter().any(|file| instructions(file)),
             Holds::Programs(files) => files.iter().any(|file| read(&root.join(file)).contains(form.opcode())),
         }
     }

@@ -18,7 +18,7 @@ from . import _cpu
 _cpu.check()
 
 from ._native import SIMULATOR, StrataError, Table
-from .catalogue import doors, machines, metrics, papers, systems, workloads
+from .catalogue import doors, machines, metrics, papers, policies, systems, workloads
 from .compare import Comparison, compare
 from .cuda import compile_cuda, cuda
 from .errors import Cancelled, NotFinished, WrongResults
@@ -37,5 +37,5 @@ __version__ = _version("strata-gpu")
 __all__ = [
     "SIMULATOR", "Cancelled", "Comparison", "Figure", "Front", "Kernel", "Launch", "Machine", "NotFinished", "Program", "Result",
     "Store", "StrataError", "Table", "WrongResults", "compare", "compile_cuda", "cuda", "doors", "figure", "machines", "metrics",
-    "papers", "plot", "program", "run", "search", "systems", "workloads",
+    "papers", "plot", "policies", "program", "run", "search", "systems", "workloads",
 ]

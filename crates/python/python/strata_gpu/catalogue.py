@@ -29,6 +29,11 @@ def doors() -> list[dict]:
     return _all("doors")
 
 
+def policies() -> list[dict]:
+    """Small parts of a machine that one key chooses by name: key, name, value, description."""
+    return _all("policies")
+
+
 def metrics() -> list[dict]:
     """The built-in metrics: name, title, unit, expression."""
     return _all("metrics")

@@ -3,17 +3,21 @@
 use strata_abi::driver::Array3dDescriptor;
 
 use crate::api::{api, plain_api};
-use crate::client::{Channels, Extent, In, Out};
+use crate::client::{Bytes, Channels, Extent, In, Out};
 use crate::context;
 use crate::driver::Array;
 use crate::error::Answer;
 use crate::format;
 
-fn create(array: Out<Array>, channels: In<Channels>, extent: Extent, flags: u32) -> Answer {
-    let driver = context::ready()?;
+/// The driver's descriptor of an array that a client wants.
+pub fn wanted(channels: In<Channels>, extent: Extent, flags: u32) -> Answer<Array3dDescriptor> {
     let (format, channels) = format::of(channels.get()?)?;
     let Extent { width, height, depth } = extent;
-    driver.cuArray3DCreate_v2(array, &Array3dDescriptor { width, height, depth, format, channels, flags })
+    Ok(Array3dDescriptor { width, height, depth, format, channels, flags })
+}
+
+fn create(array: Out<Array>, channels: In<Channels>, extent: Extent, flags: u32) -> Answer {
+    context::ready()?.cuArray3DCreate_v2(array, &wanted(channels, extent, flags)?)
 }
 
 fn describe(array: Array) -> Answer<Array3dDescriptor> {
@@ -38,6 +42,21 @@ api! {
     cudaFreeArray(array: Array) {
         let driver = context::ready()?;
         if array == Array::NULL { Ok(()) } else { driver.cuArrayDestroy(array) }
+    }
+
+    /// Fails: no array has planes.
+    cudaArrayGetPlane(plane: Out<Array>, array: Array, number: u32) {
+        context::ready()?.cuArrayGetPlane(plane, array, number)
+    }
+
+    /// Fails: only arrays that get their memory later may be asked, and there are none.
+    cudaArrayGetMemoryRequirements(requirements: Bytes, array: Array, device: i32) {
+        context::ready()?.cuArrayGetMemoryRequirements(requirements, array, device)
+    }
+
+    /// Fails: no array is sparse.
+    cudaArrayGetSparseProperties(properties: Bytes, array: Array) {
+        context::ready()?.cuArrayGetSparseProperties(properties, array)
     }
 
     /// Writes an array's channels, extent and flags, each if its pointer is not null.

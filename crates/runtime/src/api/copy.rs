@@ -3,7 +3,7 @@
 use strata_abi::driver::{Array3dDescriptor, Corner, Cuboid, Rectangle, Side, memory};
 
 use crate::api::api;
-use crate::client::{Bytes, Copy3D, In, Pitched, Position};
+use crate::client::{Bytes, Copy3D, In, PeerCopy3D, Pitched, Position};
 use crate::context;
 use crate::driver::{Array, Driver, Stream};
 use crate::error::{Answer, Error};
@@ -92,6 +92,20 @@ pub fn describe(driver: &Driver, array: Array) -> Answer<Array3dDescriptor> {
     Ok(descriptor)
 }
 
+/// Size in bytes of a row of an array.
+fn row(driver: &Driver, array: Array) -> Answer<u64> {
+    let descriptor = describe(driver, array)?;
+    Ok(descriptor.width.checked_mul(element_bytes(&descriptor)).unwrap_or(0))
+}
+
+/// Offset in bytes of a place in an array, whose rows follow one another.
+fn offset(driver: &Driver, array: Array, x_bytes: u64, y: u64) -> Answer<u64> {
+    let row = row(driver, array)?;
+    let offset =
+        if x_bytes < row { y.checked_mul(row).and_then(|start| start.checked_add(x_bytes)) } else { None };
+    offset.ok_or(Error::InvalidValue)
+}
+
 /// Copies consecutive bytes into or out of the rows of an array: the rest of the first row, whole rows, and
 /// the beginning of the last.
 fn linear(
@@ -103,8 +117,7 @@ fn linear(
     into: bool,
 ) -> Answer {
     let driver = context::ready()?;
-    let descriptor = describe(driver, array)?;
-    let row = descriptor.width.checked_mul(element_bytes(&descriptor)).unwrap_or(0);
+    let row = row(driver, array)?;
     if x_bytes >= row {
         return Err(Error::InvalidValue);
     }
@@ -164,13 +177,22 @@ pub fn cuboid_of(driver: &Driver, what: Copy3D) -> Answer<Cuboid> {
     })
 }
 
-fn cuboid(what: In<Copy3D>, on: Stream) -> Answer {
+fn cuboid(what: Copy3D, on: Stream) -> Answer {
     let driver = context::ready()?;
-    let what = what.get()?;
     if what.extent.width == 0 || what.extent.height == 0 || what.extent.depth == 0 {
         return Ok(());
     }
     driver.cuMemcpy3DAsync_v2(&cuboid_of(driver, what)?, on)
+}
+
+/// A copy between devices as one on the device.
+fn on_the_device(what: In<PeerCopy3D>) -> Answer<Copy3D> {
+    let what = what.get()?;
+    context::check(what.from_device)?;
+    context::check(what.to_device)?;
+    let PeerCopy3D { from_array, from_at, from, to_array, to_at, to, extent, .. } = what;
+    let kind = kind::DEVICE_TO_DEVICE;
+    Ok(Copy3D { from_array, from_at, from, to_array, to_at, to, extent, kind, padding: 0 })
 }
 
 /// Rows of memory, `pitch` bytes apart.
@@ -260,6 +282,16 @@ api! {
         rectangle(within(to, to_x, to_y), within(from, from_x, from_y), (width, height), kind, DEFAULT)
     }
 
+    /// Copies consecutive bytes of the rows of one array into those of another.
+    cudaMemcpyArrayToArray | cudaMemcpyArrayToArray_ptds (
+        to: Array, to_x: u64, to_y: u64, from: Array, from_x: u64, from_y: u64, bytes: u64, kind: u32,
+    ) {
+        let driver = context::ready()?;
+        memories(kind)?;
+        let (to_offset, from_offset) = (offset(driver, to, to_x, to_y)?, offset(driver, from, from_x, from_y)?);
+        driver.cuMemcpyAtoA_v2(to, to_offset, from, from_offset, bytes)
+    }
+
     /// Copies consecutive bytes into the rows of an array.
     cudaMemcpyToArray | cudaMemcpyToArray_ptds (to: Array, x: u64, y: u64, from: Bytes, bytes: u64, kind: u32) {
         linear((to, x, y), from, bytes, kind, DEFAULT, true)
@@ -286,11 +318,21 @@ api! {
 
     /// Copies a box of memory or of an array.
     cudaMemcpy3D | cudaMemcpy3D_ptds (what: In<Copy3D>) {
-        cuboid(what, DEFAULT)
+        cuboid(what.get()?, DEFAULT)
     }
 
     /// Copies a box of memory or of an array, in a stream.
     cudaMemcpy3DAsync | cudaMemcpy3DAsync_ptsz (what: In<Copy3D>, stream: Stream) {
-        cuboid(what, stream)
+        cuboid(what.get()?, stream)
+    }
+
+    /// Copies a box between devices; both must be the one device.
+    cudaMemcpy3DPeer | cudaMemcpy3DPeer_ptds (what: In<PeerCopy3D>) {
+        cuboid(on_the_device(what)?, DEFAULT)
+    }
+
+    /// Copies a box between devices, in a stream; both must be the one device.
+    cudaMemcpy3DPeerAsync | cudaMemcpy3DPeerAsync_ptsz (what: In<PeerCopy3D>, stream: Stream) {
+        cuboid(on_the_device(what)?, stream)
     }
 }

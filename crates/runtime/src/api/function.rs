@@ -1,7 +1,7 @@
 //! Attributes of kernels, each named by the host function that stands for it.
 
-use crate::api::api;
-use crate::client::{Bytes, Out};
+use crate::api::{api, launch};
+use crate::client::{Bytes, In, LaunchConfig, Out};
 use crate::context;
 use crate::driver::{Driver, Kernel};
 use crate::error::Answer;
@@ -49,6 +49,12 @@ api! {
         driver.cuKernelGetName(name, kernel)
     }
 
+    /// Writes the number of a kernel's parameters.
+    cudaFuncGetParamCount(function: Bytes, count: Out<u64>) {
+        let (driver, kernel) = kernel(function)?;
+        driver.cuKernelGetParamCount(kernel, count)
+    }
+
     /// Writes the offset and size of a parameter.
     cudaFuncGetParamInfo(function: Bytes, index: u64, offset: Out<u64>, bytes: Out<u64>) {
         let (driver, kernel) = kernel(function)?;
@@ -80,5 +86,33 @@ api! {
         ctas: Out<i32>, function: Bytes, threads: i32, dynamic_shared: u64, flags: u32,
     ) {
         occupancy(ctas, function, threads, dynamic_shared, flags)
+    }
+
+    /// Writes the most dynamic shared memory with which so many CTAs fit on an SM.
+    cudaOccupancyAvailableDynamicSMemPerBlock(bytes: Out<u64>, function: Bytes, ctas: i32, threads: i32) {
+        let (driver, kernel) = kernel(function)?;
+        driver.cuOccupancyAvailableDynamicSMemPerBlock(bytes, kernel, ctas, threads)
+    }
+
+    /// Writes how many clusters of a launch configuration are resident on the device together.
+    cudaOccupancyMaxActiveClusters(clusters: Out<i32>, function: Bytes, config: In<LaunchConfig>) {
+        let (driver, kernel) = kernel(function)?;
+        driver.cuOccupancyMaxActiveClusters(clusters, kernel, &launch::configuration(config.get()?)?)
+    }
+
+    /// Writes the largest size of a cluster with which a launch configuration can run.
+    cudaOccupancyMaxPotentialClusterSize(size: Out<i32>, function: Bytes, config: In<LaunchConfig>) {
+        let (driver, kernel) = kernel(function)?;
+        driver.cuOccupancyMaxPotentialClusterSize(size, kernel, &launch::configuration(config.get()?)?)
+    }
+
+    /// Succeeds without effect: devices compute in double precision, so no argument is converted.
+    cudaSetDoubleForDevice(_value: Bytes) {
+        Ok(())
+    }
+
+    /// Succeeds without effect: devices compute in double precision, so no result is converted.
+    cudaSetDoubleForHost(_value: Bytes) {
+        Ok(())
     }
 }

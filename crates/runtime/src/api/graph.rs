@@ -38,6 +38,9 @@ mod parameters {
     /// Where the driver writes the address of an allocation.
     pub const ADDRESS: usize = UNION + 14;
     pub const KERNEL: u64 = 0;
+    /// What a kernel is named by: its host function, or the driver's handle.
+    pub const BY_HOST_FUNCTION: u64 = 1;
+    pub const BY_FUNCTION: u64 = 3;
     pub const MEMCPY: u64 = 1;
     pub const ALLOCATION: u64 = 10;
 }
@@ -75,6 +78,28 @@ fn described(driver: &Driver, from: Bytes) -> Answer<[u64; parameters::WORDS]> {
         _ => {}
     }
     Ok(words)
+}
+
+/// Writes the driver's structure for a node of any type as the client's.
+fn put(driver: &Driver, to: Bytes, mut words: [u64; parameters::WORDS]) -> Answer {
+    let kind = words[0] & u64::from(u32::MAX);
+    let union = &mut words[parameters::UNION..];
+    if kind == parameters::KERNEL {
+        let handle = union[0];
+        union[0] = registry::host_function(driver, handle)?;
+        // The client's structure has the context here, and then what it names the kernel by.
+        let names = if union[0] == handle { parameters::BY_FUNCTION } else { parameters::BY_HOST_FUNCTION };
+        (union[7], union[8]) = (0, names);
+    }
+    if kind == parameters::MEMCPY {
+        let copy = parameters::COPY as usize / 8;
+        let found = Bytes::at(Bytes::to(&mut words).address() + parameters::COPY).values::<Cuboid>().get()?;
+        let what = shown(driver, &found)?;
+        words[copy..].fill(0);
+        to.out().put(words)?;
+        return Bytes::at(to.address() + parameters::COPY).out().put(what);
+    }
+    to.out().put(words)
 }
 
 /// Writes a copy as words.
@@ -404,6 +429,14 @@ api! {
     /// Adds a node of any type behind edges with data.
     cudaGraphAddNode_v2(to: Bytes, graph: u64, before: Bytes, data: Bytes, count: u64, parameters: Bytes) {
         add_node(to, graph, before, data, count, parameters)
+    }
+
+    /// Writes what a node does. What is pointed to stays until the node changes.
+    cudaGraphNodeGetParams(node: u64, parameters: Bytes) {
+        let driver = context::ready()?;
+        let mut words = [0; parameters::WORDS];
+        driver.cuGraphNodeGetParams(node, &mut words)?;
+        put(driver, parameters, words)
     }
 
     /// Replaces what a node does.

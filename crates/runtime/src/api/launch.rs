@@ -58,6 +58,18 @@ fn launch(kernel: Bytes, grid: Dim3, block: Dim3, arguments: Bytes, shared: u64,
     })
 }
 
+/// The driver's form of a launch configuration, whose grid and block may be any.
+pub fn configuration(config: LaunchConfig) -> Answer<driver::LaunchConfig> {
+    Ok(driver::LaunchConfig {
+        grid: sides(config.grid),
+        block: sides(config.block),
+        shared: u32::try_from(config.shared).map_err(|_| Error::InvalidValue)?,
+        stream: Stream(config.stream).pass(),
+        attributes: Bytes::at(config.attributes),
+        count: config.count,
+    })
+}
+
 api! {
     /// Launches a kernel given by its host function or its handle. Returns when the launch is complete.
     cudaLaunchKernel | cudaLaunchKernel_ptsz (
@@ -78,20 +90,13 @@ api! {
         let config = config.get()?;
         let driver = context::ready()?;
         let kernel = registry::kernel(driver, function)?;
-        let Shape { grid, block, shared } = check(driver, config.grid, config.block, config.shared)?;
+        check(driver, config.grid, config.block, config.shared)?;
         let stream = Stream(config.stream);
-        let config = driver::LaunchConfig {
-            grid: sides(grid),
-            block: sides(block),
-            shared,
-            stream: stream.pass(),
-            attributes: Bytes::at(config.attributes),
-            count: config.count,
-        };
+        let config = configuration(config)?;
         registry::around_launch(driver, stream, || driver.cuLaunchKernelEx(&config, kernel, arguments, Bytes::NULL))
     }
 
-    /// Fails, because the driver does not support grid synchronisation.
+    /// Launches a kernel whose CTAs are all resident together, so that the grid can synchronise.
     cudaLaunchCooperativeKernel | cudaLaunchCooperativeKernel_ptsz (
         function: Bytes, grid: Dim3, block: Dim3, arguments: Bytes, shared: u64, stream: Stream,
     ) {

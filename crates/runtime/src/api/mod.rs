@@ -10,6 +10,7 @@ pub(crate) mod graph;
 mod launch;
 mod library;
 mod memory;
+mod mipmap;
 mod pool;
 mod process;
 mod register;
@@ -17,7 +18,7 @@ mod set;
 mod stream;
 mod surface;
 mod symbol;
-mod texture;
+pub(crate) mod texture;
 mod unsupported;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

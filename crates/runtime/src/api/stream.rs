@@ -51,6 +51,11 @@ api! {
         context::ready()?.cuLaunchHostFunc(stream, function, data)
     }
 
+    /// Calls a host function in a stream; the mode says how the host waits for it, which makes no difference.
+    cudaLaunchHostFunc_v2 | cudaLaunchHostFunc_v2_ptsz (stream: Stream, function: Bytes, data: Bytes, mode: u32) {
+        context::ready()?.cuLaunchHostFunc_v2(stream, function, data, mode)
+    }
+
     /// Writes the priority that was asked for, clamped to the valid range.
     cudaStreamGetPriority | cudaStreamGetPriority_ptsz (stream: Stream, priority: Out<i32>) {
         context::ready()?.cuStreamGetPriority(stream, priority)

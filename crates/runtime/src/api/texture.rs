@@ -5,14 +5,14 @@ use strata_abi::driver::{
 };
 
 use crate::api::api;
-use crate::client::{Bytes, Channels, In, Out, Resource, Sampling, TextureReference};
+use crate::client::{Bytes, Channels, In, Out, ReferenceLevels, Resource, Sampling, TextureReference};
 use crate::context;
-use crate::driver::{Array, Driver, TexRef};
+use crate::driver::{Array, Driver, Mipmapped, TexRef};
 use crate::error::{Answer, Error};
 use crate::format;
 use crate::registry;
 
-/// Flag: the array is bound with its own format.
+/// Flag: the array is bound with its own format, as it must be.
 const OVERRIDE_FORMAT: u32 = 1;
 
 /// The driver's description of the resource that a client wants to sample or store to.
@@ -21,6 +21,7 @@ pub fn describe(driver: &Driver, from: In<Resource>) -> Answer<ResourceDescripto
     let (format, channels) = match from.kind {
         resource::LINEAR | resource::PITCHED => format::of(from.channels)?,
         resource::ARRAY => array_format(driver, Array(from.what))?,
+        resource::MIPMAPPED => level_format(driver, Mipmapped(from.what))?,
         _ => (0, 0),
     };
     let (width, height, pitch) = match from.kind {
@@ -47,6 +48,22 @@ fn array_format(driver: &Driver, array: Array) -> Answer<(u32, u32)> {
     Ok((found.format, found.channels))
 }
 
+/// The format and number of channels of what the driver says that an object is made of.
+pub fn format_of(driver: &Driver, of: &ResourceDescriptor) -> Answer<(u32, u32)> {
+    match of.kind {
+        resource::ARRAY => array_format(driver, Array(of.place)),
+        resource::MIPMAPPED => level_format(driver, Mipmapped(of.place)),
+        _ => Ok((of.format, of.channels)),
+    }
+}
+
+/// The format of all levels.
+fn level_format(driver: &Driver, array: Mipmapped) -> Answer<(u32, u32)> {
+    let mut level = 0;
+    driver.cuMipmappedArrayGetLevel(Bytes::to(&mut level), array, 0)?;
+    array_format(driver, Array(level))
+}
+
 /// The driver's texture flags for a texture's settings; `format` is the format of its elements.
 fn flags(format: u32, normalized_values: bool, normalized_coordinates: bool, srgb: bool) -> u32 {
     let set = |flag, on| if on { flag } else { 0 };
@@ -62,7 +79,7 @@ fn create(object: Out<u64>, resource: In<Resource>, sampling: In<Sampling>, view
     let exact = if wanted.no_trilinear_optimization != 0 { flag::EXACT_TRILINEAR } else { 0 };
     let normalized_values = wanted.read != 0;
     let flags = exact | flags(resource.format, normalized_values, wanted.normalized != 0, wanted.srgb != 0);
-    if resource.kind == resource::ARRAY {
+    if matches!(resource.kind, resource::ARRAY | resource::MIPMAPPED) {
         (resource.format, resource.channels) = (0, 0);
     }
     let texture = TextureDescriptor {
@@ -99,6 +116,7 @@ fn settle(driver: &Driver, reference: Bytes, channels: Channels) -> Answer<TexRe
     let wanted = reference.values::<TextureReference>().get()?;
     let (format, count) = format::of(channels)?;
     unbind(driver, texture)?;
+    registry::unbind(reference);
     driver.cuTexRefSetFormat(texture, format, count)?;
     for (axis, mode) in (0..).zip([wanted.address_x, wanted.address_y, wanted.address_z]) {
         driver.cuTexRefSetAddressMode(texture, axis, mode)?;
@@ -125,13 +143,31 @@ api! {
         if object == 0 { Ok(()) } else { driver.cuTexObjectDestroy(object) }
     }
 
+    /// Fails: no texture object has a view of its resource.
+    cudaGetTextureObjectResourceViewDesc(view: Bytes, object: u64) {
+        context::ready()?.cuTexObjectGetResourceViewDesc(view, object)
+    }
+
+    /// Writes the greatest width of a texture of linear memory.
+    cudaDeviceGetTexture1DLinearMaxWidth(width: Out<u64>, channels: In<Channels>, device: i32) {
+        let driver = context::check(device)?;
+        let (format, channels) = format::of(channels.get()?)?;
+        driver.cuDeviceGetTexture1DLinearMaxWidth(width, format, channels, device)
+    }
+
     /// Binds a texture reference to linear memory. Writes the offset from the device's alignment to the
     /// address.
     cudaBindTexture(offset: Out<u64>, reference: Bytes, address: u64, channels: In<Channels>, bytes: u64) {
         let driver = context::ready()?;
         let texture = settle(driver, reference, channels.get()?)?;
         let bytes = if bytes == ALL { left(driver, address)? } else { bytes };
-        driver.cuTexRefSetAddress_v2(offset, texture, address, bytes)
+        // Without a place for it, the driver refuses an address that has an offset.
+        let mut found = 0;
+        let place = if offset.place().is_ok() { Bytes::to(&mut found) } else { Bytes::NULL };
+        driver.cuTexRefSetAddress_v2(place.out(), texture, address, bytes)?;
+        offset.put_if_wanted(found);
+        registry::bind(reference, found);
+        Ok(())
     }
 
     /// Binds a texture reference to rows of memory.
@@ -147,6 +183,7 @@ api! {
             texture, &ArrayDescriptor { width, height, format, channels }, address, pitch,
         )?;
         offset.put_if_wanted(0);
+        registry::bind(reference, 0);
         Ok(())
     }
 
@@ -154,13 +191,37 @@ api! {
     cudaBindTextureToArray(reference: Bytes, array: Array, channels: In<Channels>) {
         let driver = context::ready()?;
         let texture = settle(driver, reference, channels.get()?)?;
-        driver.cuTexRefSetArray(texture, array, OVERRIDE_FORMAT)
+        driver.cuTexRefSetArray(texture, array, OVERRIDE_FORMAT)?;
+        registry::bind(reference, 0);
+        Ok(())
+    }
+
+    /// Binds a texture reference to an array with levels of detail.
+    cudaBindTextureToMipmappedArray(reference: Bytes, array: Mipmapped, channels: In<Channels>) {
+        let driver = context::ready()?;
+        let texture = settle(driver, reference, channels.get()?)?;
+        let levels = Bytes::at(reference.address() + size_of::<TextureReference>() as u64);
+        let levels = levels.values::<ReferenceLevels>().get()?;
+        driver.cuTexRefSetMaxAnisotropy(texture, levels.anisotropy)?;
+        driver.cuTexRefSetMipmapFilterMode(texture, levels.filter)?;
+        driver.cuTexRefSetMipmapLevelBias(texture, levels.bias)?;
+        driver.cuTexRefSetMipmapLevelClamp(texture, levels.least, levels.most)?;
+        driver.cuTexRefSetMipmappedArray(texture, array, OVERRIDE_FORMAT)?;
+        registry::bind(reference, 0);
+        Ok(())
+    }
+
+    /// Writes the offset that the last binding of a texture reference has.
+    cudaGetTextureAlignmentOffset(offset: Out<u64>, reference: Bytes) {
+        offset.put(registry::offset(reference)?)
     }
 
     /// Unbinds a texture reference. The memory it sampled stays valid.
     cudaUnbindTexture(reference: Bytes) {
         let driver = context::ready()?;
-        unbind(driver, registry::texture(driver, reference)?.0)
+        unbind(driver, registry::texture(driver, reference)?.0)?;
+        registry::unbind(reference);
+        Ok(())
     }
 
     /// Writes the reference behind a texture variable, which is the variable itself.

@@ -1,6 +1,7 @@
 //! Differences between versions of the runtime API: structures that grew, and signatures that changed.
 
 pub mod graphs;
+pub mod objects;
 mod properties;
 
 pub use properties::{Layout, device_properties};

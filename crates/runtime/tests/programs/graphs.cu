@@ -167,6 +167,19 @@ static void made_by_hand() {
     cudaGraphNodeType type;
     CHECK(cudaGraphNodeGetType(fill, &type));
     EXPECT(type == cudaGraphNodeTypeMemset);
+#if CUDART_VERSION >= 13020
+    cudaGraphNodeParams any = {};
+    CHECK(cudaGraphNodeGetParams(launch, &any));
+    EXPECT(any.type == cudaGraphNodeTypeKernel && any.kernel.gridDim.x == 2);
+    EXPECT(any.kernel.functionType != cudaKernelFunctionTypeDeviceEntry || any.kernel.func == kernel.func);
+    EXPECT(*static_cast<int *>(any.kernel.kernelParams[2]) == 2);
+    CHECK(cudaGraphNodeSetParams(launch, &any));
+    CHECK(cudaGraphNodeGetParams(copy, &any));
+    EXPECT(any.type == cudaGraphNodeTypeMemcpy && any.memcpy.copyParams.kind == cudaMemcpyDeviceToHost);
+    EXPECT(any.memcpy.copyParams.extent.width == N * sizeof(int));
+    CHECK(cudaGraphNodeGetParams(fill, &any));
+    EXPECT(any.type == cudaGraphNodeTypeMemset && any.memset.dst == in && any.memset.value == 7);
+#endif
 
     cudaGraphExec_t executable = instantiate(graph);
     CHECK(cudaGraphLaunch(executable, 0));

@@ -254,3 +254,36 @@ end: ret;\n}\n";
 pub fn line(count: u32) -> Dim3 {
     Dim3(count, 1, 1)
 }
+
+/// `cudaExtent`, and `cudaPos`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    pub width: u64,
+    pub height: u64,
+    pub depth: u64,
+}
+
+/// `cudaPitchedPtr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pitched {
+    pub start: u64,
+    pub pitch: u64,
+    pub width: u64,
+    pub height: u64,
+}
+
+/// `cudaMemcpy3DParms`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copy3D {
+    pub from_array: u64,
+    pub from_at: Extent,
+    pub from: Pitched,
+    pub to_array: u64,
+    pub to_at: Extent,
+    pub to: Pitched,
+    pub extent: Extent,
+    pub kind: u64,
+}

@@ -18,7 +18,8 @@ use strata_memory::doors::{LaneAction, Policy};
 use strata_ptx::exec::{Operands, memory};
 use strata_ptx::isa::{AtomicOp, BulkCopy, BulkWay, MbarrierOp, Ty};
 use strata_ptx::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
-use strata_ptx::tensor::{MAP_BYTES, Piece, TensorMap, linear, tile, uniform};
+use strata_ptx::reference::OUTSIDE_OF_A_CLUSTER;
+use strata_ptx::tensor::{MAP_BYTES, Piece, TensorMap, cut, linear, tile, uniform};
 
 use super::Lsu;
 use super::address::fault;
@@ -43,22 +44,19 @@ struct Move {
 }
 
 /// What one lane copies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Block {
     /// Bytes of a piece.
     width: u32,
-    /// Bytes that the barriers count.
-    bytes: u32,
     /// What elements outside of the tensor read as, repeated to 8 bytes.
     outside: u64,
     reduce: Option<(AtomicOp, Ty)>,
-    /// For each CTA that the bytes go to: what is added to the pieces' shared addresses.
-    targets: Vec<u32>,
-    /// The barrier in each of these, as a byte of the scratchpad.
-    barriers: Vec<u32>,
+    /// Its first entry in the job's targets, and how many it has.
+    first_target: usize,
+    targets: usize,
 }
 
-/// A copy instruction under way.
+/// A copy instruction under way. Its vectors are kept for later ones.
 #[derive(Clone, Debug)]
 struct Job {
     /// Its place in the table.
@@ -67,9 +65,13 @@ struct Job {
     way: BulkWay,
     blocks: Vec<Block>,
     moves: Vec<Move>,
+    /// For each CTA that a block's bytes go to: what is added to the pieces' shared addresses.
+    targets: Vec<u32>,
+    /// Barriers, as bytes of the scratchpad, and the bytes that each counts.
+    barriers: Vec<(u32, u32)>,
     /// Moves that have been sent.
     sent: usize,
-    /// Barriers that have been sent, over all blocks.
+    /// Barriers that have been sent.
     told: usize,
     /// Steps that have not read yet, and those that are under way.
     reading: u32,
@@ -78,17 +80,13 @@ struct Job {
 }
 
 impl Job {
-    fn barriers(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.blocks.iter().flat_map(|block| block.barriers.iter().map(|barrier| (*barrier, block.bytes)))
-    }
-
     /// Whether something can be sent.
     fn has_left(&self) -> bool {
-        self.sent < self.moves.len() || self.open == 0 && self.told < self.barriers().count()
+        self.sent < self.moves.len() || self.open == 0 && self.told < self.barriers.len()
     }
 
     fn is_performed(&self) -> bool {
-        self.sent == self.moves.len() && self.open == 0 && self.told == self.barriers().count()
+        self.sent == self.moves.len() && self.open == 0 && self.told == self.barriers.len()
     }
 
     fn has_read(&self) -> bool {
@@ -108,6 +106,10 @@ struct Groups {
 #[derive(Clone, Debug)]
 pub struct Bulk {
     jobs: Vec<Job>,
+    /// Copies that have ended, whose vectors are empty and keep their room.
+    spare: Vec<Job>,
+    /// Pieces of the block that is being issued.
+    pieces: Vec<Piece>,
     groups: Vec<Groups>,
     waiting: u64,
 }
@@ -115,7 +117,8 @@ pub struct Bulk {
 impl Bulk {
     /// No copies, for `warps` warp slots.
     pub fn new(warps: usize) -> Bulk {
-        Bulk { jobs: Vec::new(), groups: vec![Groups::default(); warps], waiting: 0 }
+        let groups = vec![Groups::default(); warps];
+        Bulk { jobs: Vec::new(), spare: Vec::new(), pieces: Vec::new(), groups, waiting: 0 }
     }
 
     /// Whether no copy is under way.
@@ -175,16 +178,17 @@ impl Lsu {
         copy: BulkCopy,
         now: Cycle,
     ) -> Result<(), Fault> {
-        let mut blocks = Vec::new();
-        let mut moves = Vec::new();
+        let mut job = self.bulk.spare.pop().unwrap_or(Job::EMPTY);
+        let mut pieces = std::mem::take(&mut self.bulk.pieces);
         for lane in lanes_of(memory.lanes) {
-            let (block, pieces) = self
-                .block(memory, operands, launch, copy, lane)
+            let block = self
+                .block(memory, operands, launch, copy, lane, &mut job, &mut pieces)
                 .map_err(|kind| fault(memory, launch, lane, kind))?;
-            let number = blocks.len() as u16;
-            moves.extend(pieces.into_iter().map(|piece| Move { piece, block: number }));
-            blocks.push(block);
+            let number = job.blocks.len() as u16;
+            job.moves.extend(pieces.drain(..).map(|piece| Move { piece, block: number }));
+            job.blocks.push(block);
         }
+        self.bulk.pieces = pieces;
         let entry = self.table.vacant();
         entry.operation = Operation::Bulk;
         (entry.ty, entry.vector, entry.width) = (Ty::U32, 0, 0);
@@ -199,23 +203,15 @@ impl Lsu {
         self.statistics.global_instructions += u64::from(is_split);
         self.statistics.split_instructions += u64::from(is_split);
         let group = self.bulk.groups[usize::from(memory.warp)].closed;
-        self.bulk.jobs.push(Job {
-            place,
-            warp: memory.warp,
-            way: copy.way,
-            blocks,
-            moves,
-            sent: 0,
-            told: 0,
-            reading: 0,
-            open: 0,
-            group,
-        });
+        (job.place, job.warp, job.way, job.group) = (place, memory.warp, copy.way, group);
+        self.bulk.jobs.push(job);
         self.end_bulk_of(place, now);
         Ok(())
     }
 
-    /// The block of a lane, with its bounds checked: its pieces have shared addresses within the CTA.
+    /// The block of a lane, with its bounds checked. Adds its pieces, whose shared addresses are within the CTA, and its
+    /// targets and barriers to the job's.
+    #[allow(clippy::too_many_arguments, reason = "the instruction, and two vectors that are kept")]
     fn block<O: Operands>(
         &mut self,
         memory: &MemoryInstruction<'_>,
@@ -223,7 +219,9 @@ impl Lsu {
         launch: &Launch,
         copy: BulkCopy,
         lane: usize,
-    ) -> Result<(Block, Vec<Piece>), FaultKind> {
+        job: &mut Job,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<Block, FaultKind> {
         let row = |slot: usize| operands.source(slot, 0).0[lane];
         let across = copy.way == BulkWay::Across;
         let outer = if across {
@@ -233,11 +231,14 @@ impl Lsu {
             base.wrapping_add_signed(memory.instruction.offset)
         };
         let inner = if across { row(0) } else { row(1) };
+        if across && launch.cluster.is_none() {
+            return Err(FaultKind::Mapping { what: OUTSIDE_OF_A_CLUSTER.to_owned() });
+        }
         let limit = launch.shared_per_cta();
         let (rank, start) = memory::of_cluster(inner.into());
         let start = start as u32;
         let first_operand = copy.size_slot();
-        let (bytes, outside, reduce, pieces) = if copy.dimensions == 0 {
+        let (bytes, outside, reduce) = if copy.dimensions == 0 {
             let bytes = row(first_operand);
             for address in [outer, start.into(), bytes.into()] {
                 if !address.is_multiple_of(UNIT) {
@@ -247,7 +248,8 @@ impl Lsu {
             if start.saturating_add(bytes) > limit {
                 return Err(FaultKind::OutOfBounds { address: inner.into(), bytes, space: "shared" });
             }
-            (bytes, 0, copy.reduce, linear(outer, start, bytes).collect())
+            pieces.extend(linear(outer, start, bytes));
+            (bytes, 0, copy.reduce)
         } else {
             let map = map_at(outer, launch)?;
             if map.rank != u32::from(copy.dimensions) {
@@ -258,7 +260,7 @@ impl Lsu {
             if !start.is_multiple_of(BOX_UNIT) {
                 return Err(FaultKind::Misaligned { address: inner.into(), bytes: BOX_UNIT });
             }
-            let bytes = map.box_bytes();
+            let bytes = map.shared_bytes();
             if start.saturating_add(bytes) > limit {
                 return Err(FaultKind::OutOfBounds { address: inner.into(), bytes, space: "shared" });
             }
@@ -266,6 +268,8 @@ impl Lsu {
             for (n, coordinate) in coordinates.iter_mut().enumerate().take(copy.dimensions.into()) {
                 *coordinate = row(first_operand + n) as i32;
             }
+            let stores = copy.way == BulkWay::Store && copy.reduce.is_none();
+            map.check_start(coordinates, stores).map_err(|error| FaultKind::Mapping { what: error.0 })?;
             let reduce = match copy.reduce {
                 None => None,
                 Some((op, _)) => {
@@ -275,32 +279,25 @@ impl Lsu {
             };
             let element = 8 * map.element.bytes();
             let repeated = (0..64).step_by(element as usize).fold(0, |all, at| all | map.outside() << at);
-            (bytes, repeated, reduce, tile(&map, coordinates, start))
+            tile(&map, coordinates, start, pieces);
+            (map.box_bytes(), repeated, reduce)
         };
         if let Some((op, ty)) = reduce
             && atomics::at_the_line(op, ty).is_none()
         {
             return Err(FaultKind::Unsupported { what: "a reduction of this type" });
         }
-        let (mut width, mut pieces) = uniform(pieces);
+        let mut width = uniform(pieces);
         if let Some((_, ty)) = reduce {
             // One element a lane.
-            let size = ty.bytes() as u32;
-            let cut = |piece: Piece| {
-                (0..piece.bytes).step_by(size as usize).map(move |at| Piece {
-                    global: piece.global.map(|address| address + u64::from(at)),
-                    shared: piece.shared + at,
-                    bytes: size,
-                })
-            };
-            pieces = pieces.into_iter().flat_map(cut).collect();
-            width = size;
+            width = ty.bytes() as u32;
+            cut(pieces, width);
         }
         if copy.way == BulkWay::Store {
             // What lies outside of the tensor stays.
             pieces.retain(|piece| piece.global.is_some());
         }
-        for piece in &pieces {
+        for piece in pieces.iter() {
             let Some(address) = piece.global else { continue };
             let end = address.saturating_add(piece.bytes.into());
             if across {
@@ -313,21 +310,20 @@ impl Lsu {
         }
         if across {
             // From here on, where the bytes come from is a byte of the scratchpad, too.
-            for piece in &mut pieces {
+            for piece in pieces.iter_mut() {
                 piece.global = piece.global.map(|address| address + u64::from(memory.shared_base));
             }
         }
-        let ranks = if copy.multicast {
+        let first_target = job.targets.len();
+        if copy.multicast {
             let mask = row(first_operand + usize::from(copy.dimensions.max(1))) & 0xffff;
-            lanes_of(mask).map(|rank| Some(rank as u32)).collect()
+            for rank in lanes_of(mask) {
+                job.targets.push(self.base_of(memory, Some(rank as u32), inner)?);
+            }
         } else {
-            vec![rank]
-        };
-        let mut targets = Vec::new();
-        for rank in ranks {
-            targets.push(self.base_of(memory, rank, inner)?);
+            job.targets.push(self.base_of(memory, rank, inner)?);
         }
-        let mut barriers = Vec::new();
+        let targets = job.targets.len() - first_target;
         if copy.way != BulkWay::Store {
             let barrier = row(2);
             let (rank, at) = memory::of_cluster(barrier.into());
@@ -338,12 +334,12 @@ impl Lsu {
                 return Err(FaultKind::OutOfBounds { address: barrier.into(), bytes: 8, space: "shared" });
             }
             if copy.multicast {
-                barriers.extend(targets.iter().map(|base| base + at as u32));
+                job.barriers.extend(job.targets[first_target..].iter().map(|base| (base + at as u32, bytes)));
             } else {
-                barriers.push(self.base_of(memory, rank, barrier)? + at as u32);
+                job.barriers.push((self.base_of(memory, rank, barrier)? + at as u32, bytes));
             }
         }
-        Ok((Block { width, bytes, outside, reduce, targets, barriers }, pieces))
+        Ok(Block { width, outside, reduce, first_target, targets })
     }
 
     /// Where the shared memory of a CTA of the cluster begins in the scratchpad.
@@ -398,7 +394,7 @@ impl Lsu {
         entry.open = 1;
         let mut readers: LaneMask = 0;
         let of_source = |piece: &Move| match job.way {
-            BulkWay::Store => Some(u64::from(block.targets[0] + piece.piece.shared)),
+            BulkWay::Store => Some(u64::from(job.targets[block.first_target] + piece.piece.shared)),
             BulkWay::Load | BulkWay::Across => piece.piece.global,
         };
         for (lane, piece) in pieces.iter().enumerate() {
@@ -447,7 +443,7 @@ impl Lsu {
         let entry = self.table.get_mut(place);
         let block = &job.blocks[entry.group as usize];
         let first = entry.order as usize;
-        let target = usize::from(entry.local_word);
+        let target = block.first_target + usize::from(entry.local_word);
         entry.stage = Stage::Last;
         entry.open = 1;
         entry.operation = match block.reduce {
@@ -461,7 +457,7 @@ impl Lsu {
             let piece = job.moves[first + lane].piece;
             entry.addresses[lane] = match job.way {
                 BulkWay::Store => piece.global.unwrap_or_default(),
-                BulkWay::Load | BulkWay::Across => u64::from(block.targets[target] + piece.shared),
+                BulkWay::Load | BulkWay::Across => u64::from(job.targets[target] + piece.shared),
             };
         }
         repeat_active(&mut entry.addresses, entry.lanes);
@@ -479,7 +475,7 @@ impl Lsu {
 
     /// Queues the next barrier that a copy tells of its bytes.
     fn send_count(&mut self, job: &mut Job, now: Cycle) {
-        let Some((barrier, bytes)) = job.barriers().nth(job.told) else { return };
+        let Some((barrier, bytes)) = job.barriers.get(job.told).copied() else { return };
         job.told += 1;
         job.open += 1;
         let parent = self.table.get(job.place);
@@ -518,7 +514,7 @@ impl Lsu {
         } else {
             // The same bytes go to the next CTA.
             entry.local_word += 1;
-            usize::from(entry.local_word) < job.blocks[entry.group as usize].targets.len()
+            usize::from(entry.local_word) < job.blocks[entry.group as usize].targets
         };
         if goes_on {
             self.put_pieces(&job, place, now);
@@ -541,6 +537,7 @@ impl Lsu {
         }
         let job = self.bulk.jobs.remove(index);
         self.bulk.look_again(job.warp);
+        self.bulk.spare.push(job.emptied());
         self.statistics.finished += 1;
         self.statistics.latency_cycles += now.since(self.table.get(place).issued);
         self.done
@@ -563,12 +560,24 @@ impl Job {
         way: BulkWay::Load,
         blocks: Vec::new(),
         moves: Vec::new(),
+        targets: Vec::new(),
+        barriers: Vec::new(),
         sent: 0,
         told: 0,
         reading: 0,
         open: 0,
         group: 0,
     };
+
+    /// A copy that has not begun, with this one's vectors.
+    fn emptied(self) -> Job {
+        let Job { mut blocks, mut moves, mut targets, mut barriers, .. } = self;
+        blocks.clear();
+        moves.clear();
+        targets.clear();
+        barriers.clear();
+        Job { blocks, moves, targets, barriers, ..Job::EMPTY }
+    }
 }
 
 /// Gives inactive lanes the address of an active one.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
+use strata_memory::prefetch::PrefetchPolicy;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::{Geometry, MAX_FRAMES, SetIndex};
 
@@ -45,6 +46,9 @@ l1d_config! {
         pub set_index: Cited<SetIndex>,
         /// Which way of a full set is evicted.
         pub replacement: Cited<ReplacementPolicy>,
+        /// What is fetched before it is asked for, into the cache itself; without this key, nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub prefetch: Option<Cited<PrefetchPolicy>>,
         /// When a line that misses takes a way.
         pub allocate: Cited<Allocate>,
         /// Number of accesses that can start in one cycle.
@@ -75,7 +79,8 @@ impl SramL1dConfig {
             ways: table(4),
             unified: None,
             set_index: assumed(SetIndex::Bits, "the plain choice"),
-            replacement: table(ReplacementPolicy::Lru),
+            replacement: table(ReplacementPolicy::LRU),
+            prefetch: None,
             allocate: table(Allocate::OnMiss),
             sector_bytes: table(128),
             accesses_per_cycle: assumed(1, "one coalesced access a cycle"),
@@ -104,6 +109,10 @@ impl SramL1dConfig {
             write_back: *self.write_policy == WritePolicy::WriteBack,
             ..self.chassis_parameters()
         }
+    }
+
+    pub(super) fn prefetch(&self) -> PrefetchPolicy {
+        self.prefetch.as_ref().map_or(PrefetchPolicy::NONE, |policy| **policy)
     }
 
     pub(super) fn rooms(&self) -> Rooms {

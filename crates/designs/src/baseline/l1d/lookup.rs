@@ -1,13 +1,13 @@
 //! The first step of an access: looks up the tags and checks for room for everything that follows.
 
 use strata_engine::Cycle;
+use strata_memory::cache::FrameId;
 use strata_memory::doors::{Access, Action, Completion, Refusal};
 use strata_memory::mshr::MshrId;
-use strata_memory::tags::FrameId;
-use strata_memory::{ByteMask, LineAddress};
+use strata_memory::{ByteMask, LineAddress, Origin, Touch, TouchKind};
 
 use super::store::SramStore;
-use crate::chassis::{Chassis, Found, Store, WriteMissPolicy};
+use crate::chassis::{Chassis, Found, WriteMissPolicy};
 
 /// What an access will do. Finding a route changes nothing; taking it cannot fail.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +32,9 @@ impl Chassis<SramStore> {
     #[inline]
     pub(super) fn route(&mut self, access: &Access, now: Cycle) -> Result<Route, Refusal> {
         self.port_is_free(access, now)?;
-        let frame = self.store.tags.find(access.line).or_else(|| self.buffered(access.line));
+        let frame = self.cache.store.sets.find(access.line).or_else(|| self.buffered(access.line));
         if let Some(frame) = frame
-            && let Some(mshr) = self.store.pinned(frame)
+            && let Some(mshr) = self.cache.frames().pinned(frame)
         {
             return self.route_merge(access, mshr, frame).map(|(mshr, early)| Route::Merge(mshr, early));
         }
@@ -42,7 +42,7 @@ impl Chassis<SramStore> {
             return self.past_room(access, frame).map(|()| Route::Past(frame));
         }
         let Some(frame) = frame else { return self.route_miss(access) };
-        let wanted = self.wanted(access, self.store.valid(frame));
+        let wanted = self.wanted(access, self.cache.frames().valid(frame));
         if wanted.is_empty() {
             return if self.write_room_for_new(self.writes_through(access)) {
                 Ok(Route::Hit(frame))
@@ -50,7 +50,7 @@ impl Chassis<SramStore> {
                 Err(Refusal::Network)
             };
         }
-        if self.mshrs.is_full() {
+        if self.cache.mshrs.is_full() {
             return Err(Refusal::Mshr);
         }
         if !self.network_room_for_new(1) {
@@ -62,8 +62,8 @@ impl Chassis<SramStore> {
     /// Allocation on fill: the frame of a line that is being fetched.
     #[inline]
     fn buffered(&self, line: LineAddress) -> Option<FrameId> {
-        self.store.buffers.as_ref()?;
-        self.mshrs.find(line).map(|mshr| self.mshrs.state(mshr).frame)
+        self.cache.store.buffers.as_ref()?;
+        self.cache.mshrs.find(line).map(|mshr| self.cache.mshrs.state(mshr).frame)
     }
 
     /// Writes that an access sends below when it is performed.
@@ -75,7 +75,7 @@ impl Chassis<SramStore> {
     fn route_miss(&mut self, access: &Access) -> Result<Route, Refusal> {
         let store = matches!(access.action, Action::Store(_));
         // A load fetches in any case: most accesses that are refused end here.
-        if !store && self.mshrs.is_full() {
+        if !store && self.cache.mshrs.is_full() {
             return Err(Refusal::Mshr);
         }
         let through = self.writes_through(access);
@@ -84,10 +84,10 @@ impl Chassis<SramStore> {
         }
         let wanted = self.wanted(access, ByteMask::NONE);
         let fetches = usize::from(!wanted.is_empty());
-        if fetches == 1 && self.mshrs.is_full() {
+        if fetches == 1 && self.cache.mshrs.is_full() {
             return Err(Refusal::Mshr);
         }
-        if fetches == 1 && self.store.buffers.is_some() {
+        if fetches == 1 && self.cache.store.buffers.is_some() {
             // The victim is chosen, and needs its room, only when the fetch is done.
             let room = self.network_room_for_new(fetches + through);
             return if room { Ok(Route::Miss(None, wanted)) } else { Err(Refusal::Network) };
@@ -99,7 +99,7 @@ impl Chassis<SramStore> {
         {
             return Err(Refusal::Network);
         }
-        let victim = self.store.tags.victim(access.line);
+        let victim = self.cache.store.sets.victim(access.line);
         victim.map_or(Err(Refusal::Ways), |frame| Ok(Route::Miss(Some(frame), wanted)))
     }
 
@@ -108,25 +108,32 @@ impl Chassis<SramStore> {
     pub(super) fn take(&mut self, access: Access, route: Route, now: Cycle) {
         self.use_port(&access);
         let done = now + self.parameters.hit_latency;
+        let touch = access.touch(self.node);
         match route {
             Route::Hit(frame) => {
                 self.count(&access, Found::Hit);
-                self.store.tags.used(frame);
+                self.note(&touch, Some(frame));
+                self.cache.store.sets.used(frame, &touch);
                 let completion = self.perform(access, frame, now);
                 self.complete_hit(completion, done);
             }
             Route::Partial(frame, wanted) => {
                 self.count(&access, Found::Partial);
-                self.store.tags.used(frame);
+                self.note(&touch, Some(frame));
+                self.cache.store.sets.used(frame, &touch);
                 self.wait_for(access, frame, wanted, now);
             }
             Route::Merge(mshr, early) => {
                 self.count(&access, Found::Merge);
+                if let Some(prefetching) = &mut self.prefetching {
+                    prefetching.merge(&touch, self.cache.mshrs.state(mshr).frame);
+                }
                 self.merge(access, mshr, early, now);
             }
             Route::Miss(frame, wanted) => {
                 self.count(&access, Found::Miss);
-                let frame = self.make_room(&access, frame, now);
+                self.note(&touch, None);
+                let frame = self.make_room(&touch, frame, now);
                 if wanted.is_empty() {
                     let completion = self.perform(access, frame, now);
                     self.complete_hit(completion, done);
@@ -139,7 +146,8 @@ impl Chassis<SramStore> {
                 let Action::Store(tray) = access.action else {
                     unreachable!("only stores are written through")
                 };
-                let action = Action::Store(self.send_through(access.line, access.bytes, tray, now));
+                let action =
+                    Action::Store(self.send_through(access.line, access.bytes, tray, touch.origin, now));
                 self.complete_hit(Completion { token: access.token, action }, done);
             }
             Route::Past(frame) => {
@@ -151,18 +159,61 @@ impl Chassis<SramStore> {
         }
     }
 
+    /// Tells the prefetcher what an access found.
+    #[inline]
+    fn note(&mut self, touch: &Touch, found: Option<FrameId>) {
+        let Some(prefetching) = &mut self.prefetching else { return };
+        match found {
+            Some(frame) => prefetching.hit(touch, frame),
+            None => prefetching.miss(touch, self.cache.store.sets.frames_for(touch.line)),
+        }
+    }
+
+    /// Looks up the next line that is wished for, by a port that was free, and fetches it if there is room. With no MSHR or way
+    /// for it the wish is dropped; it waits for the network.
+    pub(super) fn prefetch(&mut self, now: Cycle) {
+        let Some(line) = self.prefetching.as_ref().and_then(|prefetching| prefetching.wish()) else { return };
+        let has_room = self.network_room_for_new(2) && self.write_room_for_new(1);
+        if self.is_flushing() || !self.port_was_free(now) || !has_room {
+            return;
+        }
+        self.statistics.tag_reads += 1;
+        let is_here = self.cache.store.sets.find(line).or_else(|| self.buffered(line)).is_some();
+        let may_fetch = !is_here && self.has_mshr();
+        let in_buffer = self.cache.store.buffers.is_some();
+        let victim = if may_fetch && !in_buffer { self.cache.store.sets.victim(line) } else { None };
+        let Some(prefetching) = &mut self.prefetching else { return };
+        if is_here {
+            return prefetching.skip();
+        }
+        if !may_fetch || victim.is_none() && !in_buffer {
+            return prefetching.drop_wish();
+        }
+        let displaced = victim.and_then(|frame| self.cache.frames().line(frame));
+        let touch = Touch { line, node: self.node, kind: TouchKind::Prefetch, ..Touch::default() };
+        let frame = self.make_room(&touch, victim, now);
+        let mshr = self.cache.allocate(line, frame);
+        self.send_fetch(mshr, ByteMask::ALL, Origin::default(), now);
+        if let Some(prefetching) = &mut self.prefetching {
+            prefetching.issue(frame, displaced);
+        }
+    }
+
     /// Assigns a frame to the access's line: the victim, after writing back its dirty bytes, or one outside the sets.
-    fn make_room(&mut self, access: &Access, victim: Option<FrameId>, now: Cycle) -> FrameId {
+    fn make_room(&mut self, touch: &Touch, victim: Option<FrameId>, now: Cycle) -> FrameId {
         let Some(frame) = victim else {
-            let frame = self.store.buffer(access.line);
+            let frame = self.cache.store.buffer(touch);
             return frame.expect("a line without a frame of a set has one beside them");
         };
-        if self.store.line(frame).is_some() {
+        if self.cache.frames().line(frame).is_some() {
             self.statistics.evictions += 1;
             self.write_back(frame, now);
         }
-        self.store.tags.install(frame, access.line);
+        self.cache.store.sets.install(frame, touch);
         self.statistics.tag_writes += 1;
+        if let Some(prefetching) = &mut self.prefetching {
+            prefetching.leave(frame);
+        }
         frame
     }
 }

@@ -1,8 +1,11 @@
 //! The SRAM L1D behind the door of L1Ds.
 
+use std::iter;
+
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
 use strata_memory::doors::{Access, Completion, Design, L1d, Refusal};
+use strata_memory::prefetch::Prefetching;
 use strata_memory::{NodeId, Packet, ParameterError, SliceMap};
 
 use super::config::SramL1dConfig;
@@ -28,7 +31,9 @@ impl SramL1d {
         config.check()?;
         let stream = Chassis::<SramStore>::stream(node, seed);
         let store = SramStore::new(config.geometry(), *config.allocate, *config.mshr_entries, stream);
-        Ok(SramL1d { chassis: Chassis::new(config.parameters(), config.rooms(), node, slices, store) })
+        let mut chassis = Chassis::new(config.parameters(), config.rooms(), node, slices, store);
+        chassis.prefetching = Prefetching::new(config.prefetch(), chassis.cache.frames().count());
+        Ok(SramL1d { chassis })
     }
 }
 
@@ -62,6 +67,9 @@ impl L1d for SramL1d {
     #[inline]
     fn tick(&mut self, now: Cycle) {
         self.chassis.step(now);
+        if self.chassis.prefetching.is_some() {
+            self.chassis.prefetch(now);
+        }
     }
 
     #[inline]
@@ -89,7 +97,11 @@ impl L1d for SramL1d {
 
     fn resize(&mut self, bytes: u64) {
         debug_assert!(self.is_flushed() && self.outstanding() == 0, "an L1D is resized between launches");
-        self.chassis.store.resize(bytes);
+        self.chassis.cache.store.resize(bytes);
+        let frames = self.chassis.cache.frames().count();
+        if let Some(prefetching) = &mut self.chassis.prefetching {
+            prefetching.resize(frames);
+        }
     }
 
     fn outstanding(&self) -> usize {
@@ -106,6 +118,8 @@ impl L1d for SramL1d {
     }
 
     fn statistics(&self) -> Vec<Group> {
-        vec![self.chassis.statistics.report()]
+        let prefetching = self.chassis.prefetching.as_ref();
+        let account = prefetching.map(|prefetching| prefetching.report("l1d_prefetch"));
+        iter::once(self.chassis.statistics.report()).chain(account).collect()
     }
 }

@@ -1,19 +1,17 @@
 //! The lines of the cache in one set-associative SRAM array.
 
 use strata_engine::seed::Stream;
-use strata_memory::mshr::MshrId;
-use strata_memory::tags::{FrameId, Geometry, TagArray};
-use strata_memory::{ByteMask, LINE_BYTES, Line, LineAddress};
+use strata_memory::cache::{FrameId, Frames, Home, Store};
+use strata_memory::tags::{Geometry, Sets};
+use strata_memory::{LINE_BYTES, Touch};
 
 use super::config::Allocate;
-use crate::chassis::{Home, Store};
 
-/// The tags and data of the cache.
+/// The sets of the cache.
 pub(super) struct SramStore {
     geometry: Geometry,
     stream: Stream,
-    pub tags: TagArray,
-    pub data: Vec<Line>,
+    pub sets: Sets,
     /// For allocation on fill: the free frames outside the sets, which hold lines until their fetch is done.
     /// At the start there is one for each MSHR.
     pub buffers: Option<Vec<FrameId>>,
@@ -31,8 +29,8 @@ impl SramStore {
             }
         };
         let count = buffers.as_ref().map_or(0, Vec::len);
-        let tags = TagArray::with_buffers(geometry, count, stream.clone());
-        SramStore { geometry, stream, tags, data: Line::zeros(frames + count), buffers }
+        let sets = Sets::with_buffers(geometry, count, stream.clone());
+        SramStore { geometry, stream, sets, buffers }
     }
 
     /// Empties the cache and gives it a capacity of `bytes`, a multiple of a way in all sets. Its ways change and its sets
@@ -49,100 +47,47 @@ impl SramStore {
     }
 
     /// The frame outside the sets for a line that is fetched; `None` if the line takes a way on its miss.
-    pub fn buffer(&mut self, line: LineAddress) -> Option<FrameId> {
+    pub fn buffer(&mut self, touch: &Touch) -> Option<FrameId> {
         let frame = self.buffers.as_mut()?.pop().expect("a free MSHR was checked, and each has a frame");
-        self.tags.install_in_buffer(frame, line);
+        self.sets.install_in_buffer(frame, touch);
         Some(frame)
     }
 }
 
 impl Store for SramStore {
     #[inline]
-    fn line(&self, frame: FrameId) -> Option<LineAddress> {
-        self.tags.line(frame)
+    fn frames(&self) -> &Frames {
+        self.sets.frames()
     }
 
     #[inline]
-    fn valid(&self, frame: FrameId) -> ByteMask {
-        self.tags.valid(frame)
-    }
-
-    #[inline]
-    fn dirty(&self, frame: FrameId) -> ByteMask {
-        self.tags.dirty(frame)
-    }
-
-    #[inline]
-    fn add_valid(&mut self, frame: FrameId, bytes: ByteMask) {
-        self.tags.add_valid(frame, bytes);
-    }
-
-    #[inline]
-    fn add_dirty(&mut self, frame: FrameId, bytes: ByteMask) {
-        self.tags.add_dirty(frame, bytes);
-    }
-
-    #[inline]
-    fn clean(&mut self, frame: FrameId) {
-        self.tags.clean(frame);
+    fn frames_mut(&mut self) -> &mut Frames {
+        self.sets.frames_mut()
     }
 
     #[inline]
     fn invalidate(&mut self, frame: FrameId) {
-        self.tags.invalidate(frame);
+        self.frames_mut().invalidate(frame);
+        let is_free = self.frames().pinned(frame).is_none();
         if let Some(buffers) = &mut self.buffers
-            && self.tags.is_buffer(frame)
-            && self.tags.pinned(frame).is_none()
+            && self.sets.is_buffer(frame)
+            && is_free
         {
             buffers.push(frame);
         }
     }
 
-    fn invalidate_all(&mut self) {
-        self.tags.invalidate_all();
-    }
-
-    #[inline]
-    fn pinned(&self, frame: FrameId) -> Option<MshrId> {
-        self.tags.pinned(frame)
-    }
-
-    #[inline]
-    fn pin(&mut self, frame: FrameId, mshr: MshrId) {
-        self.tags.pin(frame, mshr);
-    }
-
-    #[inline]
-    fn unpin(&mut self, frame: FrameId) {
-        self.tags.unpin(frame);
-    }
-
-    fn next_dirty(&self, from: FrameId) -> Option<FrameId> {
-        self.tags.next_dirty(from)
-    }
-
     #[inline]
     fn home(&mut self, frame: FrameId) -> Home {
-        if self.buffers.is_none() || !self.tags.is_buffer(frame) {
+        if self.buffers.is_none() || !self.sets.is_buffer(frame) {
             return Home::Here;
         }
-        let line = self.tags.line(frame).expect("a frame that waited has a line");
-        self.tags.victim(line).map_or(Home::Full, Home::Moves)
+        let line = self.frames().line(frame).expect("a frame that waited has a line");
+        self.sets.victim(line).map_or(Home::Full, Home::Moves)
     }
 
     fn move_home(&mut self, from: FrameId, to: FrameId) {
-        self.tags.move_from_buffer(from, to);
-        self.data[to.index()].0 = self.data[from.index()].0;
+        self.sets.move_from_buffer(from, to);
         self.buffers.as_mut().expect("it came from there").push(from);
-    }
-
-    #[inline]
-    fn data(&self, frame: FrameId) -> &Line {
-        &self.data[frame.index()]
-    }
-
-    #[inline]
-    fn data_mut(&mut self, frame: FrameId) -> &mut Line {
-        &mut self.data[frame.index()]
     }
 }

@@ -1,59 +1,24 @@
 //! The parameters of an L2 slice.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
-
 use strata_memory::LINE_BYTES;
+use strata_memory::prefetch::PrefetchPolicy;
 use strata_memory::replacement::ReplacementPolicy;
-use strata_memory::tags::{Geometry, MAX_FRAMES, SetIndex};
+use strata_memory::tags::SetIndex;
 
-/// The parameters of one L2 slice, in cycles of its own clock. Lines have 128 bytes. The slice writes back, and allocates on writes
-/// without fetching: a mask records which bytes of a line are valid.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct L2Config {
-    /// Sets of a slice; times `ways`, its lines.
-    #[schemars(range(min = 1, max = MAX_FRAMES), extend("unit" = "sets"))]
-    pub sets: Cited<usize>,
-    /// Ways of each set: lines with the same index that it holds at a time.
-    #[schemars(range(min = 1, max = 64), extend("unit" = "ways"))]
-    pub ways: Cited<usize>,
-    /// How the set of a line is computed from its number within the slice.
-    pub set_index: Cited<SetIndex>,
-    /// Which way of a full set is evicted.
-    pub replacement: Cited<ReplacementPolicy>,
-    /// Unit of a fetch from DRAM in bytes.
-    #[schemars(range(min = 4, max = LINE_BYTES), extend("unit" = "B"))]
-    pub sector_bytes: Cited<usize>,
-    /// Number of requests that can wait, beyond those within the ROP latency.
-    #[schemars(range(min = 1, max = 4096), extend("unit" = "requests"))]
-    pub request_queue: Cited<usize>,
-    /// Cycles from the arrival of a request to its look-up.
-    #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
-    pub rop_latency_cycles: Cited<u64>,
-    /// Cycles from a look-up that hits, or from the turn of a request that waited, to the reply.
-    #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
-    pub hit_latency_cycles: Cited<u64>,
-    /// Number of replies that can wait for the network, beyond those within the hit latency.
-    #[schemars(range(min = 1, max = 4096), extend("unit" = "replies"))]
-    pub reply_queue: Cited<usize>,
-    /// Number of lines that can be fetched at a time (MSHRs).
-    #[schemars(range(min = 1, max = 4096), extend("unit" = "lines"))]
-    pub mshr_entries: Cited<usize>,
-    /// Number of requests that one MSHR can hold, the first included.
-    #[schemars(range(min = 1, max = 4096), extend("unit" = "requests"))]
-    pub mshr_merges: Cited<u16>,
-    /// Capacity of the queue to the DRAM channel, in requests.
-    #[schemars(range(min = 2, max = 4096), extend("unit" = "requests"))]
-    pub dram_queue: Cited<usize>,
-    /// Number of lines that can be in flight to DRAM.
-    #[schemars(range(min = 1, max = 4096), extend("unit" = "lines"))]
-    pub write_buffer: Cited<usize>,
-    /// Cycles that each operation of an atomic takes on one address; operations on different addresses of a
-    /// line proceed in parallel.
-    #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
-    pub atomic_cycles: Cited<u64>,
+use crate::chassis::llc::{Parameters, llc_config};
+
+llc_config! {
+    /// The parameters of one L2 slice, in cycles of its own clock. Lines have 128 bytes. The slice writes back, and allocates on writes
+    /// without fetching: a mask records which bytes of a line are valid.
+    pub struct L2Config {
+        /// What is fetched before it is asked for, lines being numbered as the slice numbers them; without this key, nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub prefetch: Option<Cited<PrefetchPolicy>>,
+        /// Unit of a fetch from DRAM in bytes.
+        #[schemars(range(min = 4, max = LINE_BYTES), extend("unit" = "B"))]
+        pub sector_bytes: Cited<usize>,
+    }
 }
 
 impl L2Config {
@@ -70,7 +35,8 @@ impl L2Config {
             sets: table(64),
             ways: table(8),
             set_index: assumed(SetIndex::Bits, "the plain choice"),
-            replacement: table(ReplacementPolicy::Lru),
+            replacement: table(ReplacementPolicy::LRU),
+            prefetch: None,
             sector_bytes: assumed(32, "one DRAM atom"),
             request_queue: assumed(8, "as deep as a network buffer"),
             rop_latency_cycles: table(120),
@@ -84,13 +50,11 @@ impl L2Config {
         }
     }
 
-    /// The shape and policies of the tag array.
-    pub fn geometry(&self) -> Geometry {
-        Geometry {
-            sets: *self.sets,
-            ways: *self.ways,
-            index: *self.set_index,
-            replacement: *self.replacement,
-        }
+    pub(super) fn prefetch(&self) -> PrefetchPolicy {
+        self.prefetch.as_ref().map_or(PrefetchPolicy::NONE, |policy| **policy)
+    }
+
+    pub(super) fn parameters(&self) -> Parameters {
+        self.slice_parameters(*self.sector_bytes, 0)
     }
 }

@@ -7,13 +7,13 @@
 
 mod config;
 mod design;
-mod dram_side;
 mod lookup;
-mod slice;
-mod statistics;
 #[cfg(test)]
 mod tests;
 
+pub use crate::chassis::llc::L2Statistics;
 pub use config::L2Config;
-pub use slice::L2Slice;
-pub use statistics::L2Statistics;
+pub use lookup::Conventional;
+
+/// A conventional L2 slice.
+pub type L2Slice = crate::chassis::llc::Slice<Conventional>;

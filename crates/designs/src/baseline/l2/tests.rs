@@ -2,15 +2,16 @@
 
 use std::collections::VecDeque;
 
-use strata_engine::Cycle;
 use strata_engine::statistics::Group;
+use strata_engine::{Cited, Cycle};
+use strata_memory::prefetch::PrefetchPolicy;
 
 use super::{L2Config, L2Slice};
 use strata_memory::address::LineAddress;
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::{Design, DramPort, DramRequest, Llc};
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::{Body, Client, Contents, NodeId, Packet};
+use strata_memory::{Body, Client, Contents, NodeId, Origin, Packet};
 
 /// Answers reads with line number + 1 in every byte, 20 cycles after they were offered.
 #[derive(Default)]
@@ -66,6 +67,7 @@ impl Bench {
             destination: NodeId(1),
             client: Client::L1d,
             tag: 7,
+            origin: Origin::default(),
             body,
         });
         self.slice.offer(packet, self.now).unwrap();
@@ -196,6 +198,28 @@ fn atomics_on_one_address_take_a_cycle_each_and_different_addresses_none() {
         let Body::ReadReply(tray) = &bench.replies[1].1.body else { panic!("a read's reply") };
         assert_eq!(tray.0[8], if same { 4 } else { 1 });
     }
+}
+
+#[test]
+fn the_next_line_is_fetched_in_a_cycle_without_a_request() {
+    let mut config = L2Config::example();
+    (config.sets.value, config.ways.value) = (2, 1);
+    (config.rop_latency_cycles.value, config.hit_latency_cycles.value) = (10, 4);
+    config.prefetch = PrefetchPolicy::named("next-line").map(|policy| Cited::new(policy, "test"));
+    let slice = L2Slice::new(&config, 0, 1).unwrap();
+    let mut bench = Bench { slice, dram: Dram::default(), replies: Vec::new(), now: Cycle::ZERO };
+    bench.read(4, ByteMask::range(0, 4));
+    bench.run(12);
+    // Looked up at 10; nothing is at 11, so line 5 is.
+    let sector = ByteMask::range(0, 32);
+    assert_eq!(bench.dram.seen, [(10, 4, false, sector), (11, 5, false, ByteMask::ALL)]);
+    bench.run(50);
+    bench.read(5, ByteMask::range(40, 4));
+    bench.run(90);
+    assert_eq!(bench.cycles(), [34, 64], "what was prefetched is a hit");
+    let groups = bench.slice.statistics();
+    let count = |name: &str| groups[1].get(name).unwrap();
+    assert_eq!((groups[1].name, ["issued", "useful", "unused"].map(count)), ("l2_prefetch", [2, 1, 0]));
 }
 
 #[test]

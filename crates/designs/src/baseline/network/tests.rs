@@ -9,7 +9,7 @@ use super::*;
 use strata_memory::address::LineAddress;
 use strata_memory::doors::{Direction, NetworkEnds, network_link};
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::{Body, Client, Contents, NodeId, Packet};
+use strata_memory::{Body, Client, Contents, NodeId, Origin, Packet};
 
 const HOP: u64 = 4;
 const BUFFER: u32 = 8;
@@ -40,6 +40,7 @@ fn packet(from: usize, to: usize, payload: usize, tag: u32) -> Packet {
         destination: NodeId::from(Bench::SENDERS + to),
         client: Client::L1d,
         tag,
+        origin: Origin::default(),
         body: Body::Write(Box::new(Line::ZERO)),
     })
 }

@@ -1,7 +1,9 @@
 //! The conventional L2 under the contract, and planted bugs that it must catch.
 
 use crate::baseline::{L2Config, L2Slice};
-use strata_memory::replacement::ReplacementPolicy;
+use strata_engine::Cited;
+use strata_memory::prefetch::{self, PrefetchPolicy};
+use strata_memory::replacement::{self, ReplacementPolicy};
 
 use super::*;
 
@@ -55,8 +57,23 @@ fn the_contract_holds_for_narrow_and_wide_l2s() {
     holds(&narrow, Contract { accesses: 300, ..Contract::alone(1) });
     holds(&narrow, Contract { accesses: 300, ..Contract::shared(1) });
     let mut wide = L2Config::example();
-    wide.replacement.value = ReplacementPolicy::Random;
+    wide.replacement.value = ReplacementPolicy::RANDOM;
     holds(&wide, Contract { lines: 1500, accesses: 4000, ..Contract::alone(2) });
+}
+
+#[test]
+fn the_contract_holds_for_every_policy() {
+    for (n, replacement) in replacement::POLICIES.all().into_iter().enumerate() {
+        for (m, prefetch) in prefetch::POLICIES.all().into_iter().enumerate() {
+            let mut config = small();
+            config.replacement.value = ReplacementPolicy::of(replacement);
+            config.prefetch = Some(Cited::new(PrefetchPolicy::of(prefetch), "test"));
+            config.sector_bytes.value = if n % 2 == 0 { 128 } else { 32 };
+            let seed = (4 * n + m) as u64;
+            holds(&config, Contract::alone(seed));
+            holds(&config, Contract { lines: 9, special: 30, ..Contract::shared(seed) });
+        }
+    }
 }
 
 /// A slice whose answers or requests go wrong.

@@ -6,7 +6,7 @@ use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::Direction;
 use strata_memory::ownership::{Letter, Message, Owner, Place};
-use strata_memory::{Body, ByteMask, Client, Contents, FlitSize, Line, LineAddress, NodeId, Packet};
+use strata_memory::{Body, ByteMask, Client, Contents, FlitSize, Line, LineAddress, NodeId, Origin, Packet};
 
 use super::Contract;
 
@@ -162,6 +162,7 @@ impl Nodes {
             destination: NodeId::from(self.first_receiver.index() + to),
             client,
             tag: number,
+            origin: Origin::default(),
             body,
         })
     }

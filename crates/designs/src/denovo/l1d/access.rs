@@ -1,14 +1,14 @@
 //! The core's accesses: what the table says to each, and what follows.
 
 use strata_engine::Cycle;
-use strata_memory::Body;
+use strata_memory::cache::{FrameId, Store};
 use strata_memory::doors::{Access, Action, Completion, L1d, Policy, Refusal};
 use strata_memory::mshr::MshrId;
 use strata_memory::ownership::{Message, bytes_of, whole_words_of, words_of};
-use strata_memory::tags::FrameId;
+use strata_memory::{Body, NodeId, Touch};
 
 use super::block::Block;
-use super::cache::{Banks, DenovoL1d, Miss};
+use super::cache::{Banks, DenovoL1d};
 use crate::chassis::Found;
 use crate::denovo::words::{Flights, NoLine, Outcome, Words, apply};
 use crate::denovo::{Action as Does, Event};
@@ -66,6 +66,11 @@ impl Step {
     }
 }
 
+/// An access as the replacement policy sees it, which knows lines by the names of their blocks.
+fn touch(access: &Access, block: Block, node: NodeId) -> Touch {
+    Touch { line: block.name(), ..access.touch(node) }
+}
+
 /// Whether an access goes past the cache, to be performed at the registry.
 fn goes_past(access: &Access) -> bool {
     matches!(access.action, Action::Atomic(_)) || access.policy == Policy::Bypass
@@ -83,16 +88,16 @@ impl DenovoL1d {
         if let Err(cause) = self.bank_is_free(block, now) {
             return Err((access, cause));
         }
-        let mshr = self.mshrs.find(block.name());
+        let mshr = self.cache.mshrs.find(block.name());
         // Accesses to a block are performed in order.
-        let queues = mshr.filter(|mshr| self.mshrs.waiting(*mshr) > 0);
+        let queues = mshr.filter(|mshr| self.cache.mshrs.waiting(*mshr) > 0);
         if let Some(mshr) = queues {
-            if !self.mshrs.can_merge(mshr) {
+            if !self.cache.mshrs.can_merge(mshr) {
                 return Err((access, Refusal::Merge));
             }
             self.use_bank(block, now);
             self.statistics.count(&access, goes_past(&access), Found::Merge);
-            self.mshrs.push(mshr, access).expect("room in the MSHR was checked");
+            self.cache.mshrs.push(mshr, access).expect("room in the MSHR was checked");
             return Ok(());
         }
         let step = self.plan(&access, block, mshr);
@@ -105,10 +110,10 @@ impl DenovoL1d {
         }
         self.use_bank(block, now);
         self.statistics.count(&access, goes_past(&access), self.found(&access, &step));
-        let mshr = self.prepare(block, &step, now);
+        let mshr = self.prepare(block, &touch(&access, block, self.node), &step, now);
         if !step.performs {
             let mshr = mshr.expect("an access that waits has an MSHR");
-            self.mshrs.push(mshr, access).expect("room in the MSHR was checked");
+            self.cache.mshrs.push(mshr, access).expect("room in the MSHR was checked");
         } else if let Some(completion) = self.perform(access, &step, now) {
             self.hits.push(now + self.latency.hit, completion).expect("room in the pipeline was checked");
         }
@@ -134,9 +139,9 @@ impl DenovoL1d {
 
     /// What an access does at the head of its block's queue.
     fn plan(&self, access: &Access, block: Block, mshr: Option<MshrId>) -> Step {
-        let frame = self.tags.find(block.name());
+        let frame = self.cache.store.find(block.name());
         let words = frame.map_or(Words::default(), |frame| self.words[frame.index()]);
-        let mut flights = mshr.map_or(Flights::default(), |mshr| self.mshrs.state(mshr).flights);
+        let mut flights = mshr.map_or(Flights::default(), |mshr| self.cache.mshrs.state(mshr).rest.flights);
         flights.write_back = self.written_back(block);
         let touched = words_of(access.bytes);
         let step = |outcome: Result<Outcome, NoLine>| Step::of(frame, mshr, &looked_up(outcome));
@@ -169,10 +174,10 @@ impl DenovoL1d {
             };
         }
         match step.mshr {
-            None if (!step.performs || step.requests() > 0) && self.mshrs.is_full() => {
+            None if (!step.performs || step.requests() > 0) && self.cache.mshrs.is_full() => {
                 return Err(Refusal::Mshr);
             }
-            Some(mshr) if !step.performs && !is_replay && !self.mshrs.can_merge(mshr) => {
+            Some(mshr) if !step.performs && !is_replay && !self.cache.mshrs.can_merge(mshr) => {
                 return Err(Refusal::Merge);
             }
             _ => {}
@@ -181,7 +186,7 @@ impl DenovoL1d {
             return Err(Refusal::Network);
         }
         if step.frame.is_none() {
-            if !self.tags.has_victim(block.name()) {
+            if !self.cache.store.has_victim(block.name()) {
                 return Err(Refusal::Ways);
             }
             // The victim has not been chosen; it may have registered words.
@@ -194,13 +199,13 @@ impl DenovoL1d {
 
     /// Does what comes before an access is performed: takes a frame and an MSHR where it needs them, changes the words' states
     /// and sends requests. Returns the block's MSHR, if it has one.
-    fn prepare(&mut self, block: Block, step: &Step, now: Cycle) -> Option<MshrId> {
+    fn prepare(&mut self, block: Block, touch: &Touch, step: &Step, now: Cycle) -> Option<MshrId> {
         let goes_past = step.performs && step.frame.is_none() && step.requests() == 0;
         if goes_past {
             return step.mshr;
         }
-        let frame = step.frame.unwrap_or_else(|| self.make_room(block, now));
-        self.tags.used(frame);
+        let frame = step.frame.unwrap_or_else(|| self.make_room(block, touch, now));
+        self.cache.store.used(frame, touch);
         if step.write_back != 0 {
             self.write_back(frame, step.write_back, now);
         }
@@ -209,7 +214,7 @@ impl DenovoL1d {
             return step.mshr;
         }
         let mshr = step.mshr.unwrap_or_else(|| self.allocate(block, frame));
-        self.mshrs.state_mut(mshr).flights = Flights { write_back: 0, ..step.flights };
+        self.cache.mshrs.state_mut(mshr).rest.flights = Flights { write_back: 0, ..step.flights };
         for (message, words) in [
             (Message::Read, step.read),
             (Message::RegisterRead, step.register_read),
@@ -224,18 +229,15 @@ impl DenovoL1d {
     }
 
     fn allocate(&mut self, block: Block, frame: FrameId) -> MshrId {
-        let mshr = self.mshrs.allocate(block.name()).expect("a free MSHR was checked");
-        *self.mshrs.state_mut(mshr) = Miss { frame, ..Miss::default() };
-        self.tags.pin(frame, mshr);
-        mshr
+        self.cache.allocate(block.name(), frame)
     }
 
     fn send(&mut self, mshr: MshrId, message: Message, words: u32, now: Cycle) {
-        let block = Block::named(self.mshrs.line(mshr));
+        let block = Block::named(self.cache.mshrs.line(mshr));
         let wants_data = message != Message::Register;
         let tray = wants_data.then(|| self.read_trays.take());
         if wants_data {
-            self.mshrs.state_mut(mshr).trays += 1;
+            self.cache.mshrs.state_mut(mshr).rest.trays += 1;
             self.statistics.fetches += 1;
         }
         if message == Message::Register {
@@ -250,9 +252,9 @@ impl DenovoL1d {
     }
 
     /// Assigns a frame to a block, after writing back the registered words of the block that was there.
-    fn make_room(&mut self, block: Block, now: Cycle) -> FrameId {
-        let frame = self.tags.victim(block.name()).expect("a free way was checked");
-        if let Some(victim) = self.tags.line(frame).map(Block::named) {
+    fn make_room(&mut self, block: Block, touch: &Touch, now: Cycle) -> FrameId {
+        let frame = self.cache.store.victim(block.name()).expect("a free way was checked");
+        if let Some(victim) = self.cache.frames().line(frame).map(Block::named) {
             self.statistics.evictions += 1;
             let flights = Flights { write_back: self.written_back(victim), ..Flights::default() };
             let evicted = looked_up(apply(self.words[frame.index()], flights, Event::Evict, u32::MAX));
@@ -261,7 +263,7 @@ impl DenovoL1d {
                 self.write_back(frame, registered, now);
             }
         }
-        self.tags.install(frame, block.name());
+        self.cache.store.install(frame, touch);
         self.words[frame.index()] = Words::default();
         self.statistics.tag_writes += 1;
         frame
@@ -274,8 +276,8 @@ impl DenovoL1d {
         }
         let name = self.block_of(&access).name();
         let Access { bytes, token, .. } = access;
-        let frame = self.tags.find(name).expect("an access is performed on a frame");
-        let data = &mut self.data[frame.index()];
+        let frame = self.cache.store.find(name).expect("an access is performed on a frame");
+        let data = self.cache.frames_mut().data_mut(frame);
         let action = match access.action {
             Action::Load(mut tray) => {
                 tray.0 = data.0;
@@ -286,8 +288,8 @@ impl DenovoL1d {
                 data.merge(bytes, &tray);
                 self.statistics.data_writes += 1;
                 if step.register_read != 0 {
-                    let mshr = self.mshrs.find(name).expect("a registration has an MSHR");
-                    self.mshrs.state_mut(mshr).written |= bytes & bytes_of(step.register_read);
+                    let mshr = self.cache.mshrs.find(name).expect("a registration has an MSHR");
+                    self.cache.mshrs.state_mut(mshr).rest.written |= bytes & bytes_of(step.register_read);
                 }
                 Action::Store(tray)
             }
@@ -318,8 +320,8 @@ impl DenovoL1d {
     pub(super) fn replay(&mut self, now: Cycle) {
         let mut banks = Banks::new(self.accesses_per_cycle());
         for _ in 0..self.accesses_per_cycle() {
-            let Some(&mshr) = self.ready.front() else { return };
-            let block = Block::named(self.mshrs.line(mshr));
+            let Some(mshr) = self.cache.first_ready() else { return };
+            let block = Block::named(self.cache.mshrs.line(mshr));
             if self.served.is_full() || !banks.is_free(block, now) {
                 return;
             }
@@ -331,47 +333,44 @@ impl DenovoL1d {
     /// Takes the oldest access of the first ready MSHR as far as it goes, and frees the MSHR when nothing of its block waits or is under
     /// way.
     fn replay_first(&mut self, now: Cycle) {
-        let Some(&mshr) = self.ready.front() else { return };
-        if let Some(access) = self.mshrs.front(mshr) {
-            let block = Block::named(self.mshrs.line(mshr));
+        let Some(mshr) = self.cache.first_ready() else { return };
+        if let Some(access) = self.cache.mshrs.front(mshr) {
+            let block = Block::named(self.cache.mshrs.line(mshr));
             let step = self.plan(access, block, Some(mshr));
+            let touch = touch(access, block, self.node);
             let has_room = self.room_for(access, block, &step, true).is_ok();
             if !has_room || !step.performs {
                 self.release_registrations();
             }
             if !has_room {
                 // It waits for room, which others may have to make.
-                self.ready.pop();
-                self.ready.push(mshr).expect("its place is free");
-                return;
+                return self.cache.postpone_first();
             }
-            self.prepare(block, &step, now);
+            self.prepare(block, &touch, &step, now);
             if step.performs {
-                let access = self.mshrs.pop(mshr).expect("the oldest access was looked at");
+                let access = self.cache.mshrs.pop(mshr).expect("the oldest access was looked at");
                 if let Some(completion) = self.perform(access, &step, now) {
                     let full = self.served.push(now + self.latency.fill, completion);
                     full.expect("room for a served access was checked");
                 }
-                if self.mshrs.waiting(mshr) > 0 {
+                if self.cache.mshrs.waiting(mshr) > 0 {
                     return;
                 }
             }
         }
-        self.ready.pop();
-        self.mshrs.state_mut(mshr).ready = false;
+        self.cache.settle_first();
         self.retire(mshr);
     }
 
     /// Frees an MSHR whose block has nothing that waits or is under way.
     fn retire(&mut self, mshr: MshrId) {
-        let Miss { frame, flights, .. } = *self.mshrs.state(mshr);
-        if self.mshrs.waiting(mshr) > 0 || flights.pinning() != 0 {
+        let in_flight = self.cache.mshrs.state(mshr).rest.flights.pinning();
+        if self.cache.mshrs.waiting(mshr) > 0 || in_flight != 0 {
             return;
         }
-        self.mshrs.release(mshr);
-        self.tags.unpin(frame);
+        let frame = self.cache.release(mshr);
         if self.words[frame.index()].here() == 0 {
-            self.tags.invalidate(frame);
+            self.cache.store.invalidate(frame);
         }
     }
 }

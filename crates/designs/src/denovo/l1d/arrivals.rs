@@ -1,13 +1,13 @@
 //! What arrives: replies, what the registry sends on from others, and recalls.
 
 use strata_engine::Cycle;
+use strata_memory::cache::{Cache, FrameId, Store};
 use strata_memory::doors::{Action as CoreAction, Completion, L1d};
 use strata_memory::mshr::MshrId;
 use strata_memory::ownership::{Letter, Message, bytes_of, words_of};
 use strata_memory::packets::{open_loose, write_loose};
-use strata_memory::tags::FrameId;
 use strata_memory::tray::{put_loose, take_loose};
-use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Tray};
+use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Tray};
 
 use super::block::Block;
 use super::cache::{Banks, DenovoL1d};
@@ -83,9 +83,9 @@ impl DenovoL1d {
 
     fn place(&self, line: LineAddress, words: u32) -> Place {
         let block = self.blocks.of(line, words);
-        let (frame, mshr) = (self.tags.find(block.name()), self.mshrs.find(block.name()));
+        let (frame, mshr) = (self.cache.store.find(block.name()), self.cache.mshrs.find(block.name()));
         let words = frame.map_or(Words::default(), |frame| self.words[frame.index()]);
-        let mut flights = mshr.map_or(Flights::default(), |mshr| self.mshrs.state(mshr).flights);
+        let mut flights = mshr.map_or(Flights::default(), |mshr| self.cache.mshrs.state(mshr).rest.flights);
         flights.write_back = self.written_back(block);
         Place { block, frame, mshr, words, flights }
     }
@@ -107,7 +107,7 @@ impl DenovoL1d {
             self.words[frame.index()] = outcome.words;
         }
         if let Some(mshr) = place.mshr {
-            self.mshrs.state_mut(mshr).flights = Flights { write_back: 0, ..outcome.flights };
+            self.cache.mshrs.state_mut(mshr).rest.flights = Flights { write_back: 0, ..outcome.flights };
         }
     }
 
@@ -124,8 +124,9 @@ impl DenovoL1d {
         };
         let completed = bytes_of(answer.with(Action::Complete));
         let taken = bytes_of(answer.with(Action::Fill) | extra.with(Action::Fill)) | completed;
-        let miss = self.mshrs.state_mut(mshr);
-        self.data[frame.index()].merge(taken & !(miss.written & completed), &tray);
+        let Cache { store, mshrs, .. } = &mut self.cache;
+        let miss = &mut mshrs.state_mut(mshr).rest;
+        store.frames_mut().data_mut(frame).merge(taken & !(miss.written & completed), &tray);
         miss.written &= !completed;
         self.statistics.fill_bytes += u64::from(words.count_ones()) * 4;
         self.statistics.data_writes += 1;
@@ -140,7 +141,7 @@ impl DenovoL1d {
         if !completed.is_empty() {
             self.take_up_aside(self.blocks.line(place.block));
         }
-        self.make_ready(mshr);
+        self.cache.make_ready(mshr);
     }
 
     /// What was set aside about a line is taken up again, before what came later.
@@ -157,16 +158,16 @@ impl DenovoL1d {
     fn granted(&mut self, place: Place, words: u32) {
         let outcome = self.look_up(&place, Message::Granted, words);
         self.put(&place, &outcome);
-        self.make_ready(place.mshr.expect("a registration has an MSHR"));
+        self.cache.make_ready(place.mshr.expect("a registration has an MSHR"));
     }
 
     fn written_back_is_there(&mut self, place: Place, words: u32, entry: u32, tray: Option<Tray>) {
         let outcome = self.look_up(&place, Message::WrittenBack, words);
         debug_assert_eq!(outcome.with(Action::Release), words, "a buffer is freed once");
         self.buffers.remove(entry);
-        self.write_trays.put(tray.expect("the tray comes back"));
+        self.cache.written(tray.expect("the tray comes back"));
         if let Some(mshr) = place.mshr {
-            self.make_ready(mshr);
+            self.cache.make_ready(mshr);
         }
     }
 
@@ -230,6 +231,7 @@ impl DenovoL1d {
             destination,
             client: to.place.client(),
             tag: answered,
+            origin: Origin::default(),
             body: Body::Owned(Letter { message: answer, place: to.place, requester: to }, tray),
         });
         self.say(packet, now + self.latency.remote);
@@ -256,6 +258,7 @@ impl DenovoL1d {
             destination,
             client,
             tag: 0,
+            origin: Origin::default(),
             body,
         }));
         if rest != 0 {
@@ -266,7 +269,7 @@ impl DenovoL1d {
     /// A tray with the bytes of a block here, and with those of words that are written back.
     fn fill_tray(&mut self, place: &Place, mut tray: Tray, buffered: u32) -> Tray {
         if let Some(frame) = place.frame {
-            tray.0 = self.data[frame.index()].0;
+            tray.0 = self.cache.frames().data(frame).0;
             self.statistics.data_reads += 1;
         }
         if buffered != 0 {
@@ -284,7 +287,7 @@ impl DenovoL1d {
             && given_up != 0
             && self.words[frame.index()].here() == 0
         {
-            self.tags.invalidate(frame);
+            self.cache.store.invalidate(frame);
         }
     }
 }

@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 
 use strata_engine::seed::Stream;
 use strata_engine::statistics::{Group, Statistics};
-use strata_engine::{Cycle, DelayLine, Ring, Slab};
+use strata_engine::{Cycle, DelayLine, Slab};
+use strata_memory::cache::{Cache, Capacity, FrameId, Store};
 use strata_memory::doors::{Access, Completion, Design, L1d, Refusal};
-use strata_memory::mshr::{MshrFile, MshrId};
 use strata_memory::ownership::{Letter, Message, NODES, Owner, bytes_of};
 use strata_memory::packets::write_loose;
-use strata_memory::tags::{FrameId, TagArray};
+use strata_memory::tags::Sets;
 use strata_memory::{
-    Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet, ParameterError, SliceMap, Tray,
-    Trays,
+    Body, ByteMask, Client, Contents, LINE_BYTES, Line, LineAddress, NodeId, Origin, Packet, ParameterError,
+    SliceMap, Tray, Trays,
 };
 
 use super::block::{Block, Blocks};
@@ -33,13 +33,11 @@ pub struct DenovoL1d {
     miss_queue: usize,
     /// Capacity of `answers`.
     answer_queue: usize,
-    pub(super) tags: TagArray,
-    /// The states of each frame's words, and its bytes at their places in the line of memory.
+    /// Its blocks, each with its bytes at their places in the line of memory, and those with something under way or with
+    /// accesses that wait.
+    pub(super) cache: Cache<Access, Sets, Miss>,
+    /// The states of each frame's words.
     pub(super) words: Vec<Words>,
-    pub(super) data: Vec<Line>,
-    pub(super) mshrs: MshrFile<Access, Miss>,
-    /// MSHRs whose oldest access may be able to proceed, or that may be done.
-    pub(super) ready: Ring<MshrId>,
     /// Writebacks without an answer.
     pub(super) buffers: Slab<Buffered>,
     /// Tokens of the atomics and bypassing loads in flight.
@@ -56,7 +54,6 @@ pub struct DenovoL1d {
     pub(super) answers: DelayLine<Packet>,
     last_answer: Cycle,
     pub(super) read_trays: Trays,
-    pub(super) write_trays: Trays,
     pub(super) bypass_trays: Trays,
     /// Stores past the cache without an answer.
     pub(super) writes_in_flight: usize,
@@ -108,18 +105,15 @@ pub(super) struct Latency {
     pub remote: u64,
 }
 
-/// A block with something under way, or with accesses that wait.
+/// What is kept of a block with something under way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Miss {
-    pub frame: FrameId,
     /// What is under way, but writebacks.
     pub flights: Flights,
     /// Bytes written of words whose rest has not come.
     pub written: ByteMask,
     /// Trays under way with its requests.
     pub trays: u32,
-    /// Whether it is in [`DenovoL1d::ready`].
-    pub ready: bool,
 }
 
 /// A writeback without an answer.
@@ -149,6 +143,14 @@ impl DenovoL1d {
         let frames = *config.sets * *config.ways;
         let banks = *config.banks;
         let room = |latency: &u64| *latency as usize + 2;
+        let sets = Sets::new(config.geometry(), Stream::new(seed, &format!("l1d {}", node.0)));
+        let capacity = Capacity {
+            mshr_entries: *config.mshr_entries,
+            mshr_merges: *config.mshr_merges,
+            // Words are asked for one at a time, by trays of their own.
+            sector_bytes: LINE_BYTES,
+            writes: *config.write_buffer,
+        };
         Ok(DenovoL1d {
             latency: Latency {
                 hit: *config.hit_latency_cycles,
@@ -162,11 +164,8 @@ impl DenovoL1d {
             blocks: Blocks::new(*config.line_bytes),
             miss_queue: *config.miss_queue,
             answer_queue: *config.answer_queue,
-            tags: TagArray::new(config.geometry(), Stream::new(seed, &format!("l1d {}", node.0))),
+            cache: Cache::new(sets, capacity),
             words: vec![Words::default(); frames],
-            data: Line::zeros(frames),
-            mshrs: MshrFile::new(*config.mshr_entries, *config.mshr_merges),
-            ready: Ring::new(*config.mshr_entries),
             buffers: Slab::new(*config.write_buffer),
             bypasses: Slab::new(*config.bypass_entries),
             arrived: VecDeque::new(),
@@ -179,7 +178,6 @@ impl DenovoL1d {
             last_answer: Cycle::ZERO,
             // A block's words are asked for once each.
             read_trays: Trays::new(*config.mshr_entries * 32),
-            write_trays: Trays::new(*config.write_buffer),
             bypass_trays: Trays::new(*config.write_buffer),
             writes_in_flight: 0,
             flush: None,
@@ -246,6 +244,7 @@ impl DenovoL1d {
             destination,
             client: Client::L1d,
             tag,
+            origin: Origin::default(),
             body,
         });
         self.statistics.bytes_out += u64::from(packet.wire_bytes());
@@ -291,9 +290,9 @@ impl DenovoL1d {
 
     /// Writes words of a frame back. There must be room.
     pub(super) fn write_back(&mut self, frame: FrameId, words: u32, now: Cycle) {
-        let block = Block::named(self.tags.line(frame).expect("a word belongs to a block"));
-        let (line, data) = (self.blocks.line(block), self.data[frame.index()].clone());
-        let mut tray = self.write_trays.take();
+        let block = Block::named(self.cache.frames().line(frame).expect("a word belongs to a block"));
+        let (line, data) = (self.blocks.line(block), self.cache.frames().data(frame).clone());
+        let mut tray = self.cache.write_tray();
         tray.0 = data.0;
         let entry = self.buffers.insert(Buffered { block, words, data });
         let tag = entry.unwrap_or_else(|_| unreachable!("room for a writeback was checked"));
@@ -312,18 +311,10 @@ impl DenovoL1d {
             destination,
             client: Client::L1d,
             tag,
+            origin: Origin::default(),
             body,
         });
         self.say(packet, now + self.latency.tag);
-    }
-
-    /// Notes that the oldest access of an MSHR may be able to proceed.
-    pub(super) fn make_ready(&mut self, mshr: MshrId) {
-        let miss = self.mshrs.state_mut(mshr);
-        if !miss.ready {
-            miss.ready = true;
-            self.ready.push(mshr).expect("each MSHR is ready once");
-        }
     }
 
     /// Ends a flush when nothing is under way that others must see, or that would bring copies.
@@ -339,7 +330,7 @@ impl DenovoL1d {
     }
 
     fn can_end_flush(&self) -> bool {
-        self.mshrs.is_empty() && self.writes_in_flight == 0
+        self.cache.mshrs.is_empty() && self.writes_in_flight == 0
     }
 
     /// Drops all words that are not registered (4.3, "Self-invalidations").
@@ -351,7 +342,7 @@ impl DenovoL1d {
             self.coherence.kept_words += u64::from(words.registered.count_ones());
             words.valid = 0;
             if words.registered == 0 {
-                self.tags.invalidate(FrameId(frame as u32));
+                self.cache.store.invalidate(FrameId(frame as u32));
             }
         }
     }
@@ -375,7 +366,7 @@ impl L1d for DenovoL1d {
     #[inline]
     fn tick(&mut self, now: Cycle) {
         self.send_registrations(now);
-        if !self.ready.is_empty() {
+        if self.cache.has_ready() {
             self.replay(now);
         }
         if !self.arrived.is_empty() {
@@ -424,27 +415,30 @@ impl L1d for DenovoL1d {
             below.merge(bytes_of(entry.words), &entry.data);
         }
         for (block, _) in self.blocks.parts(line, u32::MAX) {
-            if let Some(frame) = self.tags.find(block.name()) {
-                below.merge(bytes_of(self.words[frame.index()].registered), &self.data[frame.index()]);
+            if let Some(frame) = self.cache.store.find(block.name()) {
+                below.merge(bytes_of(self.words[frame.index()].registered), self.cache.frames().data(frame));
             }
         }
     }
 
     fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
         for (block, _) in self.blocks.parts(line, u32::MAX) {
-            if let Some(frame) = self.tags.find(block.name()) {
-                self.data[frame.index()].merge(bytes_of(self.words[frame.index()].here()) & bytes, data);
+            if let Some(frame) = self.cache.store.find(block.name()) {
+                self.cache
+                    .frames_mut()
+                    .data_mut(frame)
+                    .merge(bytes_of(self.words[frame.index()].here()) & bytes, data);
             }
         }
     }
 
     fn outstanding(&self) -> usize {
-        self.mshrs.len() + self.bypasses.len() + self.writes_in_flight + self.buffers.len()
+        self.cache.mshrs.len() + self.bypasses.len() + self.writes_in_flight + self.buffers.len()
     }
 
     #[inline]
     fn next_event(&self, now: Cycle) -> Cycle {
-        if !self.ready.is_empty() || !self.arrived.is_empty() || self.flush.is_some() && self.can_end_flush()
+        if self.cache.has_ready() || !self.arrived.is_empty() || self.flush.is_some() && self.can_end_flush()
         {
             return now;
         }
@@ -458,13 +452,13 @@ impl L1d for DenovoL1d {
 
     fn waits(&self, report: &mut Vec<String>) {
         let node = self.node.0;
-        for (mshr, name) in self.mshrs.iter().take(REPORTED) {
+        for (mshr, name) in self.cache.mshrs.iter().take(REPORTED) {
             let line = self.blocks.line(Block::named(name));
-            let Flights { read, register, register_read, .. } = self.mshrs.state(mshr).flights;
+            let Flights { read, register, register_read, .. } = self.cache.mshrs.state(mshr).rest.flights;
             report.push(format!(
                 "L1D {node}: line {line}: {} accesses wait; under way: reads of words {read:#x}, registrations of words {register:#x}, \
                  and with data of words {register_read:#x}, asked of the L2 at node {}",
-                self.mshrs.waiting(mshr),
+                self.cache.mshrs.waiting(mshr),
                 self.home_of(line).0
             ));
         }
@@ -476,7 +470,7 @@ impl L1d for DenovoL1d {
             ));
         }
         let counts = [
-            ("more lines wait", self.mshrs.len().saturating_sub(REPORTED)),
+            ("more lines wait", self.cache.mshrs.len().saturating_sub(REPORTED)),
             ("more writebacks are not acknowledged", self.buffers.len().saturating_sub(REPORTED)),
             ("atomics and bypassing loads wait for their replies", self.bypasses.len()),
             ("writes past the cache are not acknowledged", self.writes_in_flight),

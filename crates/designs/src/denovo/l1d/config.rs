@@ -78,7 +78,7 @@ impl DenovoL1dConfig {
             ways: Cited::new(8, "Stash Table 2"),
             banks: Cited::new(8, "Stash Table 2"),
             set_index: assumed(SetIndex::Bits),
-            replacement: assumed(ReplacementPolicy::Lru),
+            replacement: assumed(ReplacementPolicy::LRU),
             hit_latency_cycles: Cited::new(1, "Stash Table 2"),
             tag_latency_cycles: assumed(1),
             fill_latency_cycles: assumed(1),

@@ -7,12 +7,14 @@
 
 mod config;
 mod design;
-mod dram_side;
 mod lookup;
 mod owners;
-mod slice;
+mod registry;
 mod statistics;
 
 pub use config::DenovoL2Config;
-pub use slice::DenovoL2;
+pub use registry::Registry;
 pub use statistics::RegistryStatistics;
+
+/// An L2 slice that is DeNovo's registry.
+pub type DenovoL2 = crate::chassis::llc::Slice<Registry>;

@@ -1,20 +1,20 @@
 //! Words that have owners: who they are, what is sent to them, and what they say.
 
 use strata_engine::Cycle;
+use strata_memory::cache::FrameId;
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of, words_of};
 use strata_memory::packets::{open_loose, write_loose};
-use strata_memory::tags::FrameId;
 use strata_memory::tray::{put_loose, take_loose};
-use strata_memory::{Body, Contents, Line as Bytes, LineAddress, NodeId, Tray};
+use strata_memory::{Body, Contents, Line as Bytes, LineAddress, NodeId, Origin, Tray};
 
-use super::slice::DenovoL2;
+use super::DenovoL2;
 use crate::denovo::{Line, RegistryAction, RegistryEvent, Slot, registry_transition};
 
 impl DenovoL2 {
     /// The owners of some words of a frame, each with its words.
     pub(super) fn owners(&self, frame: FrameId, words: u32) -> impl Iterator<Item = (Owner, u32)> + use<'_> {
-        let mut left = words & self.owned[frame.index()];
-        let data = &self.data[frame.index()];
+        let mut left = words & self.protocol.owned[frame.index()];
+        let data = self.cache.frames().data(frame);
         std::iter::from_fn(move || {
             if left == 0 {
                 return None;
@@ -31,28 +31,28 @@ impl DenovoL2 {
     /// Writes an owner's name into slots.
     pub(super) fn name(&mut self, frame: FrameId, words: u32, owner: Owner) {
         let name = owner.encode().to_le_bytes();
-        let data = &mut self.data[frame.index()];
+        let data = self.cache.frames_mut().data_mut(frame);
         members(words).for_each(|word| data.0[4 * word as usize..][..4].copy_from_slice(&name));
-        self.owned[frame.index()] |= words;
-        self.registry.names_written += u64::from(words.count_ones());
+        self.protocol.owned[frame.index()] |= words;
+        self.protocol.statistics.names_written += u64::from(words.count_ones());
     }
 
     /// The state of a line that has a frame.
     pub(super) fn state(&self, frame: FrameId) -> Line {
-        if self.evicting == Some(frame) {
+        if self.protocol.evicting == Some(frame) {
             return Line::Evicting;
         }
-        match self.tags.pinned(frame).map(|mshr| self.mshrs.state(mshr)) {
-            Some(fetch) if !fetch.is_here => Line::Fetching,
-            Some(fetch) if fetch.recalled != 0 => Line::Recalling,
+        match self.cache.frames().pinned(frame).map(|mshr| self.cache.mshrs.state(mshr)) {
+            Some(fetch) if fetch.in_flight > 0 => Line::Fetching,
+            Some(fetch) if fetch.rest != 0 => Line::Recalling,
             _ => Line::Present,
         }
     }
 
     /// Recalls words from their owners. There must be room for a packet for each. Returns how many there are.
     pub(super) fn recall(&mut self, frame: FrameId, words: u32, at: Cycle) -> u64 {
-        let line = self.tags.line(frame).expect("an owned word belongs to a line");
-        let mut left = words & self.owned[frame.index()];
+        let line = self.cache.frames().line(frame).expect("an owned word belongs to a line");
+        let mut left = words & self.protocol.owned[frame.index()];
         let mut recalls = 0;
         while left != 0 {
             let (owner, words) = self.owners(frame, left).next().expect("a word is left");
@@ -76,21 +76,22 @@ impl DenovoL2 {
         let packet = write_loose(Contents {
             line,
             bytes: bytes_of(words),
-            source: self.node,
+            source: self.protocol.node,
             destination: NodeId(owner.node.into()),
             client: owner.place.client(),
             tag: 0,
+            origin: Origin::default(),
             body: Body::Owned(letter, tray),
         });
-        self.send(packet, is_further, at);
+        self.say(packet, is_further, at);
     }
 
     /// Takes up what an owner said first.
     pub(super) fn take_said(&mut self, now: Cycle) {
-        if self.replies.len() >= self.parameters.reply_room {
+        if !self.reply_room(1) {
             return;
         }
-        let Some(mut packet) = self.said.pop_front() else { return };
+        let Some(mut packet) = self.protocol.said.pop_front() else { return };
         let Body::Owned(letter, tray) = &mut packet.body else {
             unreachable!("owners speak of their words: {packet:?}")
         };
@@ -104,17 +105,17 @@ impl DenovoL2 {
         };
         let stored = self.store_owned(packet.line, words, event, sender, &tray);
         if message == Message::Return {
-            self.registry.returned_words += u64::from(stored.count_ones());
+            self.protocol.statistics.returned_words += u64::from(stored.count_ones());
             put_loose(tray);
             open_loose(packet);
         } else {
-            self.registry.write_backs += 1;
-            self.registry.written_back_words += u64::from(stored.count_ones());
-            self.registry.dropped_words += u64::from((words & !stored).count_ones());
+            self.protocol.statistics.write_backs += 1;
+            self.protocol.statistics.written_back_words += u64::from(stored.count_ones());
+            self.protocol.statistics.dropped_words += u64::from((words & !stored).count_ones());
             (packet.source, packet.destination) = (packet.destination, packet.source);
             let letter = Letter { message: Message::WrittenBack, place: sender.place, requester: sender };
             packet.body = Body::Owned(letter, Some(tray));
-            self.send(packet, true, now + self.parameters.hit_latency);
+            self.say(packet, true, now + self.parameters.hit_latency);
         }
     }
 
@@ -127,7 +128,7 @@ impl DenovoL2 {
         sender: Owner,
         data: &Bytes,
     ) -> u32 {
-        let frame = self.tags.find(line);
+        let frame = self.cache.store.find(line);
         let state = frame.map_or(Line::Absent, |frame| self.state(frame));
         let mut stored = 0;
         for word in members(words) {
@@ -142,9 +143,9 @@ impl DenovoL2 {
             }
         }
         if let (Some(frame), 1..) = (frame, stored) {
-            self.data[frame.index()].merge(bytes_of(stored), data);
-            self.owned[frame.index()] &= !stored;
-            self.tags.add_dirty(frame, bytes_of(stored));
+            self.cache.frames_mut().data_mut(frame).merge(bytes_of(stored), data);
+            self.protocol.owned[frame.index()] &= !stored;
+            self.cache.frames_mut().add_dirty(frame, bytes_of(stored));
             self.statistics.data_writes += 1;
             self.end_recall(frame);
         }
@@ -153,19 +154,19 @@ impl DenovoL2 {
 
     /// Lets the requests of a line go on when all words that were recalled for them are back.
     fn end_recall(&mut self, frame: FrameId) {
-        let Some(mshr) = self.tags.pinned(frame) else { return };
-        let fetch = self.mshrs.state_mut(mshr);
-        if fetch.recalled != 0 && fetch.recalled & self.owned[frame.index()] == 0 {
-            fetch.recalled = 0;
-            self.ready.push(mshr).expect("each MSHR is ready once");
+        let Some(mshr) = self.cache.frames().pinned(frame) else { return };
+        let fetch = self.cache.mshrs.state_mut(mshr);
+        if fetch.rest != 0 && fetch.rest & self.protocol.owned[frame.index()] == 0 {
+            fetch.rest = 0;
+            self.cache.make_ready(mshr);
         }
     }
 
     fn slot(&self, frame: FrameId, word: u32) -> Slot {
-        if self.owned[frame.index()] >> word & 1 == 0 {
+        if self.protocol.owned[frame.index()] >> word & 1 == 0 {
             return Slot::Data;
         }
-        let name = slot(&self.data[frame.index()], word);
+        let name = slot(self.cache.frames().data(frame), word);
         Slot::Owned(Owner::decode(name).unwrap_or_else(|| unreachable!("{name:#x} names no owner")))
     }
 }

@@ -5,7 +5,6 @@ use strata_memory::doors::{Access, Action, L1d, Policy, Refusal};
 use strata_memory::{Body, ByteMask, Line, LineAddress, NodeId, Packet, SliceMap};
 
 use super::super::{FuseConfig, FuseL1d};
-use crate::chassis::Store;
 
 pub const WORD: ByteMask = ByteMask::range(4, 4);
 
@@ -108,10 +107,10 @@ impl Bench {
     /// The bank of a line, as a letter.
     pub fn bank(&self, line: u64) -> &'static str {
         use super::super::lines::Bank;
-        let store = &self.l1d.chassis.store;
+        let store = &self.l1d.chassis.cache.store;
         match store.find(LineAddress(line)) {
             None => "-",
-            Some(frame) if store.pinned(frame).is_some() => "waits",
+            Some(frame) if store.frames.pinned(frame).is_some() => "waits",
             Some(frame) => match store.bank(frame) {
                 Bank::Sram => "sram",
                 Bank::Stt => "stt",

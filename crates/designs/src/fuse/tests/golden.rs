@@ -164,7 +164,7 @@ fn a_full_tag_queue_is_the_fault_of_what_its_front_waits_for() {
     bench.load(52).unwrap();
     bench.step();
     let now = bench.now;
-    assert!(bench.l1d.chassis.store.stt().is_writing(now), "a write occupies the bank");
+    assert!(bench.l1d.chassis.cache.store.stt().is_writing(now), "a write occupies the bank");
     assert_eq!(bench.load(53), Err(Refusal::Bank), "the queue is full");
     assert_eq!(
         ["tag_queue_full", "stt_write_stalls", "tag_search_stalls", "other_stalls"]

@@ -7,15 +7,14 @@ use std::collections::BTreeMap;
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
+use strata_memory::cache::FrameId;
 use strata_memory::doors::{Access, Action, Completion, L1d, Refusal};
-use strata_memory::tags::FrameId;
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet};
 
 use super::super::FuseL1d;
 use super::super::lines::Bank;
 use super::super::tag_queue::TagQueue;
 use super::small;
-use crate::chassis::Store;
 use crate::contract::l1d::{Contract, check_with_skips};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +63,7 @@ impl Planted {
     }
 
     fn bank(&self, line: LineAddress) -> Option<Bank> {
-        let store = &self.inner.chassis.store;
+        let store = &self.inner.chassis.cache.store;
         store.find(line).map(|frame| store.bank(frame))
     }
 
@@ -75,23 +74,23 @@ impl Planted {
         }
         for (number, (line, valid)) in std::mem::take(&mut self.frames).into_iter().enumerate() {
             let Some(line) = line else { continue };
-            let store = &mut self.inner.chassis.store;
+            let store = &mut self.inner.chassis.cache.store;
             let from = FrameId(number as u32);
             let Some(to) = store.find(line).filter(|to| *to != from) else { continue };
             match (self.bug, store.bank(from), store.bank(to)) {
                 // The array keeps the bytes of a line that has left.
                 (Some(Bug::StaleCopyLeft), Bank::Stt, Bank::Sram) => {
-                    self.copies.insert(line, (valid, store.data(from).clone()));
+                    self.copies.insert(line, (valid, store.frames.data(from).clone()));
                 }
-                (Some(Bug::DirtyMaskLost), Bank::Sram, Bank::Swap) => store.clean(to),
+                (Some(Bug::DirtyMaskLost), Bank::Sram, Bank::Swap) => store.frames.clean(to),
                 _ => {}
             }
         }
-        let store = &self.inner.chassis.store;
+        let store = &self.inner.chassis.cache.store;
         self.copies.retain(|line, _| store.find(*line).is_some_and(|frame| store.bank(frame) == Bank::Sram));
-        self.frames.extend((0..store.lines.len() as u32).map(|frame| {
+        self.frames.extend((0..store.frames.count() as u32).map(|frame| {
             let frame = FrameId(frame);
-            (store.line(frame), store.valid(frame))
+            (store.frames.line(frame), store.frames.valid(frame))
         }));
     }
 

@@ -7,7 +7,7 @@ use strata_engine::statistics::Group;
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::doors::{DramPort, Llc};
 use strata_memory::window::{self, operation, result};
-use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet};
+use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Packet};
 
 use super::HELPER;
 use crate::morpheus::Controller;
@@ -149,7 +149,16 @@ impl Helped {
 
     fn packet(&self, warp: u32, line: LineAddress, bytes: ByteMask, body: Body) -> Packet {
         let (source, destination) = (HELPER, self.slice);
-        Packet::new(Contents { line, bytes, source, destination, client: Client::L1d, tag: warp, body })
+        Packet::new(Contents {
+            line,
+            bytes,
+            source,
+            destination,
+            client: Client::L1d,
+            tag: warp,
+            origin: Origin::default(),
+            body,
+        })
     }
 
     fn send(&mut self, packet: Packet, now: Cycle) {

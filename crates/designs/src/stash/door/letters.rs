@@ -3,7 +3,7 @@
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of, words_of};
 use strata_memory::packets::{open_loose, write_loose};
 use strata_memory::tray::{put_loose, take_loose};
-use strata_memory::{Body, Client, Contents, LineAddress, NodeId, Packet as Wire, SliceMap, Tray};
+use strata_memory::{Body, Client, Contents, LineAddress, NodeId, Origin, Packet as Wire, SliceMap, Tray};
 
 use crate::stash::port::{LINE_WORDS, Packet, Receiver};
 
@@ -54,7 +54,16 @@ impl Letters {
         let letter = Letter { message, place: owner.place, requester };
         let (source, bytes) = (self.node, bytes_of(words));
         let body = Body::Owned(letter, tray);
-        write_loose(Contents { line, bytes, source, destination, client, tag, body })
+        write_loose(Contents {
+            line,
+            bytes,
+            source,
+            destination,
+            client,
+            tag,
+            origin: Origin::default(),
+            body,
+        })
     }
 
     /// A packet from the network.

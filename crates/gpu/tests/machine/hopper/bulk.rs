@@ -1,6 +1,7 @@
 //! Bulk copies, with and without tensors.
 
 use super::everywhere;
+use half::f16;
 use strata_ptx::tensor::{Element, Fill, Swizzle, TensorMap};
 
 /// Waits on the barrier `b` for the phase of parity 0.
@@ -21,7 +22,7 @@ fn numbers(count: usize, seed: u64) -> Vec<u8> {
 fn blocks_of_bytes() {
     // To shared memory, on to another place there, back, and added to words, in both memories.
     let text = format!(
-        ".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 sums) {{\n{REGISTERS}\
+        ".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 sums) .reqnctapercluster 1, 1, 1 {{\n{REGISTERS}\
          ld.param.u64 %rd0, [in]; ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [sums]; mov.u32 %r1, 4112;\n\
          mov.u32 %r2, s;\n\
          @!%p0 bra L;\n\
@@ -103,11 +104,12 @@ fn walk(map: &TensorMap, at: [i32; 5], mut see: impl FnMut(usize, Option<u64>)) 
     }
 }
 
-/// A kernel that brings a box to shared memory, shows it, and sends it to another tensor.
-fn tile_kernel(rank: u32, reduction: Option<&str>) -> String {
+/// A kernel that brings a box to shared memory, shows it, and sends it to another tensor, if it goes there.
+fn tile_kernel(rank: u32, reduction: Option<&str>, goes_on: bool) -> String {
     let coordinates = ["%r8", "%r9", "%r10", "%r11", "%r12"][..rank as usize].join(", ");
     let loads: String = (0..rank).map(|n| format!("ld.param.u32 %r{}, [c+{}];\n", 8 + n, 4 * n)).collect();
     let back = match reduction {
+        _ if !goes_on => String::new(),
         None => format!(
             "cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group [%rd1, {{{coordinates}}}], [s];\n"
         ),
@@ -177,7 +179,9 @@ impl Box {
 type Combine = Option<(&'static str, fn(&[u8], &[u8]) -> Vec<u8>)>;
 
 fn check_box(which: &Box, combine: Combine) {
-    let text = tile_kernel(which.sizes.len() as u32, combine.map(|(op, _)| op));
+    // No plain store begins before its tensor.
+    let goes_on = combine.is_some() || which.at.iter().all(|at| *at >= 0);
+    let text = tile_kernel(which.sizes.len() as u32, combine.map(|(op, _)| op), goes_on);
     everywhere(&|device| {
         device.module(&text);
         let (_, bytes) = which.map(16);
@@ -195,9 +199,9 @@ fn check_box(which: &Box, combine: Combine) {
 
         let size = map.element.bytes() as usize;
         let nan = match map.element {
-            Element::F64 => f64::from_bits(u64::MAX >> 1).to_le_bytes().to_vec(),
-            Element::F32 => 0x7fff_ffff_u32.to_le_bytes().to_vec(),
-            _ => 0x7fff_u16.to_le_bytes().to_vec(),
+            Element::F64 => 0x7ff7_7ff7_7ff7_7ff7_u64.to_le_bytes().to_vec(),
+            Element::F32 => 0x7ff7_7ff7_u32.to_le_bytes().to_vec(),
+            _ => 0x7ff7_u16.to_le_bytes().to_vec(),
         };
         let (mut wanted, mut after) = (vec![0; box_bytes], before.clone());
         walk(&map, which.at, |shared, address| match address {
@@ -207,7 +211,9 @@ fn check_box(which: &Box, combine: Combine) {
                 wanted[shared..shared + size].copy_from_slice(value);
                 let value =
                     combine.map_or(value.to_vec(), |(_, combine)| combine(&before[at..at + size], value));
-                after[at..at + size].copy_from_slice(&value);
+                if goes_on {
+                    after[at..at + size].copy_from_slice(&value);
+                }
             }
             None if map.fill == Fill::Nan => wanted[shared..shared + size].copy_from_slice(&nan),
             None => {}
@@ -231,7 +237,7 @@ const PLANE: Box = Box {
 fn boxes_of_tensors_of_every_rank() {
     check_box(&PLANE, None);
     check_box(&Box { at: [64, 30, 0, 0, 0], fill: Fill::Nan, ..PLANE }, None);
-    check_box(&Box { at: [-3, -5, 0, 0, 0], ..PLANE }, None);
+    check_box(&Box { at: [-8, -5, 0, 0, 0], ..PLANE }, None);
     check_box(&Box { at: [200, 0, 0, 0, 0], fill: Fill::Nan, ..PLANE }, None);
     let line = Box {
         element: Element::U8,
@@ -239,7 +245,7 @@ fn boxes_of_tensors_of_every_rank() {
         extent: &[176],
         steps: &[1],
         swizzle: Swizzle::None,
-        at: [201, 0, 0, 0, 0],
+        at: [208, 0, 0, 0, 0],
         ..PLANE
     };
     check_box(&line, None);
@@ -250,7 +256,7 @@ fn boxes_of_tensors_of_every_rank() {
         steps: &[1, 2, 1, 2],
         swizzle: Swizzle::Of32,
         fill: Fill::Nan,
-        at: [2, 1, -1, 3, 0],
+        at: [4, 1, -1, 3, 0],
     };
     check_box(&deep, None);
     let deepest = Box {
@@ -258,12 +264,38 @@ fn boxes_of_tensors_of_every_rank() {
         sizes: &[6, 5, 4, 3, 3],
         extent: &[4, 3, 2, 2, 2],
         steps: &[1, 1, 1, 1, 1],
-        swizzle: Swizzle::Of64,
+        swizzle: Swizzle::Of32,
         fill: Fill::Zero,
-        at: [3, -1, 3, 1, 0],
+        at: [2, -1, 3, 1, 0],
     };
     check_box(&deepest, None);
     check_box(&Box { element: Element::Bf16, extent: &[16, 40], swizzle: Swizzle::Of32, ..PLANE }, None);
+}
+
+#[test]
+fn halves_of_either_format_at_the_edge_of_a_tensor() {
+    check_box(&PLANE, Some(("max", |old, new| bound(old, new, 0x7c00, false))));
+    let bf16 = Box { element: Element::Bf16, at: [-3, 30, 0, 0, 0], ..PLANE };
+    check_box(&bf16, Some(("min", |old, new| bound(old, new, 0x7f80, true))));
+}
+
+/// The lesser or greater of two halves, whose infinity has these bits, by their order as numbers; one that is none loses.
+fn bound(old: &[u8], new: &[u8], infinity: u16, least: bool) -> Vec<u8> {
+    let [old, new] = [old, new].map(|bytes| u16::from_le_bytes(bytes.try_into().unwrap()));
+    let place = |bits: u16| {
+        let size = i32::from(bits & 0x7fff);
+        // -0 stands below 0.
+        let place = if bits & 0x8000 == 0 { size } else { -1 - size };
+        (size <= infinity.into()).then_some(place)
+    };
+    let found = match (place(old), place(new)) {
+        (None, None) => 0x7fff,
+        (Some(_), None) => old,
+        (None, Some(_)) => new,
+        (Some(a), Some(b)) if (a < b) == least => old,
+        (Some(_), Some(_)) => new,
+    };
+    found.to_le_bytes().to_vec()
 }
 
 #[test]
@@ -278,13 +310,22 @@ fn boxes_that_are_combined_with_what_is_there() {
     check_box(&Box { element: Element::S32, at: [80, 30, 0, 0, 0], ..whole }, Some(("max", max)));
     let xor = |old: &[u8], new: &[u8]| (word(old) ^ word(new)).to_le_bytes().to_vec();
     check_box(&Box { element: Element::U32, at: [-4, -4, 0, 0, 0], ..whole }, Some(("xor", xor)));
+    let min = |old: &[u8], new: &[u8]| {
+        let half = |bytes: &[u8]| f16::from_le_bytes(bytes.try_into().unwrap());
+        match (half(old), half(new)) {
+            (x, y) if x.is_nan() && y.is_nan() => vec![0xff, 0x7f],
+            (x, y) if y.is_nan() || !x.is_nan() && x.total_cmp(&y).is_le() => old.to_vec(),
+            _ => new.to_vec(),
+        }
+    };
+    check_box(&Box { extent: &[64, 24], swizzle: Swizzle::None, ..PLANE }, Some(("min", min)));
 }
 
 #[test]
 fn faults_name_what_is_wrong() {
     let refused = |first: &dyn Fn(u64) -> [u8; 128], says: &str| {
         everywhere(&|device| {
-            device.module(&tile_kernel(2, None));
+            device.module(&tile_kernel(2, None, true));
             let tensor = device.buffer(&[0; 16384]);
             let (map, _) = PLANE.map(tensor);
             let mut params = [first(tensor), map.encode()].concat();

@@ -39,7 +39,7 @@ pub fn texels(spec: &Spec) -> (Vec<u8>, Plain) {
     let mut seed = 12345u32;
     let (mut bytes, mut numbers) = (Vec::new(), Vec::new());
     for _ in 0..count {
-        let mut texel = [0.0, 0.0, 0.0, 1.0];
+        let mut texel = [0.0; 4];
         for number in texel.iter_mut().take(spec.format.channels.into()) {
             seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
             let (stored, value) = channel(spec.format.channel, spec.read, seed >> 3);

@@ -1,5 +1,6 @@
-//! What a fetch should give, written down from the CUDA C++ Programming Guide, "Texture Fetching", and nothing else: texels
-//! in a plain array, addressing by folding the numbers of texels, filtering as nested interpolation with weights of 8 bits.
+//! What a fetch should give, written down from the CUDA C++ Programming Guide, "Texture Fetching": texels in a plain array,
+//! addressing by folding the numbers of texels, filtering with weights of 8 bits. Where the guide leaves it open, a GPU's ways:
+//! how products of weights are rounded, nothing beyond the edge for integer coordinates, and ties between the faces of a cube.
 
 use strata_ptx::isa::Geometry;
 use strata_ptx::texture::{Addressing, Filter};
@@ -28,8 +29,9 @@ impl Plain {
 
     /// The texel that a number stands for; none on the border.
     fn fold(&self, number: i64, size: i64, integer: bool) -> Option<i64> {
-        let repeats = self.normalized && !integer && !self.geometry.is_cube();
+        let repeats = self.normalized && !self.geometry.is_cube();
         match self.addressing {
+            _ if integer => (0..size).contains(&number).then_some(number),
             Addressing::Wrap if repeats => Some(((number % size) + size) % size),
             Addressing::Border if !self.geometry.is_cube() => {
                 (number >= 0 && number < size).then_some(number)
@@ -48,6 +50,8 @@ impl Plain {
             Filter::Linear => {
                 let below = (x - 0.5).floor();
                 let weight = ((x - 0.5 - below) * 256.0).round() / 256.0;
+                // A weight that was rounded up to one belongs to the next pair.
+                let (below, weight) = if weight == 1.0 { (below + 1.0, 0.0) } else { (below, weight) };
                 (below as i64, below as i64 + 1, weight)
             }
         }
@@ -58,7 +62,7 @@ impl Plain {
         let axes = self.geometry.axes();
         let [x, y, z] = [0, 1, 2].map(|axis| match axis {
             _ if axis < axes => self.fold(at[axis].into(), self.sides[axis], true),
-            2 => Some(i64::from(layer.unwrap_or(0)).min(self.sides[2] - 1)),
+            2 => Some(i64::from(layer.unwrap_or(0))).filter(|layer| *layer < self.sides[2]),
             _ => Some(0),
         });
         self.texel([x, y, z])
@@ -84,23 +88,29 @@ impl Plain {
             false if axis == 2 => Some(layer),
             false => Some(0),
         };
-        let line = |y: i64, z: i64| {
-            let (a, b) = ([x.0, y, z], [x.1, y, z]);
-            let value = |p: [i64; 3]| self.texel([fold(0, p[0]), fold(1, p[1]), fold(2, p[2])]);
-            mix(value(a), value(b), x.2)
+        let nearest = |weight: f64| (256.0 * weight + 0.5).floor() / 256.0;
+        let mut sum = [0.0; 4];
+        let mut add = |weight: f64, [x, y, z]: [i64; 3]| {
+            let texel = self.texel([fold(0, x), fold(1, y), fold(2, z)]);
+            sum.iter_mut().zip(texel).for_each(|(sum, channel)| *sum += weight * channel);
         };
-        let plane = |z: i64| mix(line(y.0, z), line(y.1, z), y.2);
-        mix(plane(z.0), plane(z.1), z.2)
+        for (z, of_plane) in [(z.0, 1.0 - z.2), (z.1, z.2)] {
+            let right = nearest(of_plane * x.2);
+            let left = of_plane - right;
+            let (right_below, left_above) = (nearest(right * y.2), nearest(left * (1.0 - y.2)));
+            add(left_above, [x.0, y.0, z]);
+            add(left - left_above, [x.0, y.1, z]);
+            add(right - right_below, [x.1, y.0, z]);
+            add(right_below, [x.1, y.1, z]);
+        }
+        sum
     }
 
     /// One component of the four texels around a place, from the lower left counter-clockwise.
     pub fn gathered(&self, at: [f32; 2], component: usize) -> [f64; 4] {
         let linear = Plain { filter: Filter::Linear, ..self.clone() };
-        let ((x0, x1, wx), (y0, y1, wy)) =
+        let ((x0, x1, _), (y0, y1, _)) =
             (linear.neighbours(at[0], self.sides[0]), linear.neighbours(at[1], self.sides[1]));
-        // A weight that was rounded up to one belongs to the next pair.
-        let (x0, x1) = if wx == 1.0 { (x0 + 1, x1 + 1) } else { (x0, x1) };
-        let (y0, y1) = if wy == 1.0 { (y0 + 1, y1 + 1) } else { (y0, y1) };
         [(x0, y1), (x1, y1), (x1, y0), (x0, y0)].map(|(x, y)| {
             let place = [self.fold(x, self.sides[0], false), self.fold(y, self.sides[1], false), Some(0)];
             self.texel(place)[component]
@@ -108,11 +118,7 @@ impl Plain {
     }
 }
 
-fn mix(a: [f64; 4], b: [f64; 4], weight: f64) -> [f64; 4] {
-    std::array::from_fn(|n| a[n] * (1.0 - weight) + b[n] * weight)
-}
-
-/// Face and coordinates on it, from the guide's table of cube maps.
+/// Face and coordinates on it, from the guide's table of cube maps; of several faces the last axis'.
 fn face([x, y, z]: [f32; 3]) -> (i64, f32, f32) {
     let major = x.abs().max(y.abs()).max(z.abs());
     let table = [
@@ -123,7 +129,7 @@ fn face([x, y, z]: [f32; 3]) -> (i64, f32, f32) {
         (z == major, x, -y),
         (z == -major, -x, -y),
     ];
-    let place = table.iter().position(|(hit, ..)| *hit).expect("one is the major axis");
+    let place = table.iter().rposition(|(hit, ..)| *hit).expect("one is the major axis");
     let (_, s, t) = table[place];
     (place as i64, (s / major + 1.0) / 2.0, (t / major + 1.0) / 2.0)
 }

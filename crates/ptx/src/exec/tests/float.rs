@@ -314,3 +314,32 @@ fn extrema_of_three() {
 
 /// What the oracle `bounds` consists of, for singles and doubles.
 pub(super) const TESTS: &[fn()] = &[approximations_keep_their_bounds, approximations_at_the_edges];
+
+#[test]
+fn quotients_by_what_is_nearly_infinite() {
+    let divide = |op, a: f32, b: f32| compute_f32(Op::Float(op, Ty::F32, DEFAULT), &[a, b]).to_bits();
+    let beyond = f32::from_bits(0x7e80_0001);
+    for (a, b, approximate) in [
+        (3.0, beyond, 0),
+        (f32::MAX, f32::MAX, 0),
+        (-3.0, beyond, 0x8000_0000),
+        (f32::INFINITY, beyond, 0x7fff_ffff),
+        (f32::MAX, f32::from_bits(0x7e80_0000), 0x407f_ffff),
+        (3.0, f32::INFINITY, 0),
+    ] {
+        assert_eq!(divide(FloatOp::DivApprox, a, b), approximate, "{a} / {b}");
+        assert_eq!(divide(FloatOp::DivFull, a, b), (a / b).to_bits(), "{a} / {b}");
+    }
+}
+
+#[test]
+fn roots_of_negative_numbers_are_one_nan() {
+    for op in [FloatUnary::Sqrt, FloatUnary::SqrtApprox] {
+        for bits in [0xbf80_0000, 0xff80_0000, 0x8000_0001, 0x7fc0_0000, 0xffc1_2345, 0x7f80_0001] {
+            let root = compute_f32(Op::FloatUnary(op, Ty::F32, DEFAULT), &[f32::from_bits(bits)]);
+            assert_eq!(root.to_bits(), 0x7fff_ffff, "{op:?} of {bits:#x}");
+        }
+        let zero = compute_f32(Op::FloatUnary(op, Ty::F32, DEFAULT), &[-0.0]);
+        assert_eq!(zero.to_bits(), 0x8000_0000);
+    }
+}

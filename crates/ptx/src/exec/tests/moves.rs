@@ -1,7 +1,7 @@
 //! Moves, packing, selection, special registers, addresses.
 
 use super::{Slots, compute};
-use crate::exec::WarpContext;
+use crate::exec::{WarpContext, memory};
 use crate::ir::window;
 use crate::isa::{Axis, Op, Space, Special, Ty};
 use crate::lanes::ALL_LANES;
@@ -95,9 +95,17 @@ fn generic_addresses() {
         assert_eq!(cvta(space, false, base + 0x123), 0x123);
     }
     assert_eq!(cvta(Space::Global, true, 0x7000_0010), 0x7000_0010);
-    let is = |space, address| {
-        Slots::new(Op::IsSpace(space)).source_value(0, address).with_predicate(0).run().predicates[0] != 0
+    let is_of = |space, own, address| {
+        let op = Op::IsSpace { space, own };
+        Slots::new(op).source_value(0, address).with_predicate(0).run().predicates[0] != 0
     };
+    let is = |space, address| is_of(space, false, address);
+    // Of another CTA of the cluster, of one's own by its rank, and one's own.
+    for (rank, own) in [(Some(1), false), (Some(0), true), (None, true)] {
+        let address = window::SHARED + u64::from(memory::in_cluster(0x40, rank));
+        assert!(is_of(Space::Shared, false, address));
+        assert_eq!(is_of(Space::Shared, true, address), own, "{rank:?}");
+    }
     assert!(is(Space::Shared, window::SHARED) && is(Space::Shared, window::SHARED + window::BYTES - 1));
     assert!(!is(Space::Shared, window::SHARED + window::BYTES));
     assert!(is(Space::Global, 0x1000) && !is(Space::Global, window::LOCAL + 8));

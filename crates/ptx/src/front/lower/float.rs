@@ -192,7 +192,8 @@ impl<'a> Builder<'a> {
         if m.peek().is_some_and(|word| word.starts_with(['u', 's'])) {
             return self.int_divide(i, m, crate::isa::IntOp::Div);
         }
-        let approximate = m.pick(&[("approx", true), ("full", true)]).is_some();
+        let approximation = m.pick(&[("approx", FloatOp::DivApprox), ("full", FloatOp::DivFull)]);
+        let approximate = approximation.is_some();
         let words = FloatWords { rounding: m.pick(&ROUNDINGS), ftz: m.flag("ftz"), sat: false };
         let place = m.place();
         if !approximate && words.rounding.is_none() {
@@ -200,7 +201,7 @@ impl<'a> Builder<'a> {
         }
         let ty = m.ty(if approximate { &[Ty::F32] } else { &[Ty::F32, Ty::F64] })?;
         m.finish()?;
-        let op = if approximate { FloatOp::DivApprox } else { FloatOp::Div };
+        let op = approximation.unwrap_or(FloatOp::Div);
         let mode = words.mode(ty, place)?;
         self.binary(i, ty, Op::Float(op, ty, mode))
     }

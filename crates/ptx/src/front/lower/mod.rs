@@ -45,7 +45,7 @@ mod warpgroup;
 mod wmma;
 
 use super::diagnostic::{Diagnostic, Diagnostics, Place};
-use super::{ast, heap};
+use super::{ast, grid, heap};
 use crate::ir::{Function, Variable};
 use builder::Builder;
 use variables::Globals;
@@ -67,7 +67,8 @@ pub struct LoweredModule {
 /// Everything found wrong with, or not executable in, those kernels and the variables; a name in
 /// `kernels` that the text lacks.
 pub fn lower(module: &ast::Module, kernels: Option<&[&str]>) -> Result<LoweredModule, Diagnostics> {
-    let linked = heap::linked(module)?;
+    let with_grid = grid::linked(module)?;
+    let linked = heap::linked(&with_grid)?;
     let heap_from = matches!(linked, std::borrow::Cow::Owned(_)).then(|| heap::lines_before(&linked));
     let module = &*linked;
     let mut failures = Vec::new();

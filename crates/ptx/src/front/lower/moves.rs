@@ -190,20 +190,20 @@ impl<'a> Builder<'a> {
 
     /// `isspacep`.
     pub(super) fn isspacep(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
-        let space = m.require(&[
-            ("global", Space::Global),
-            ("shared", Space::Shared),
-            ("shared::cta", Space::Shared),
-            ("shared::cluster", Space::Shared),
-            ("local", Space::Local),
-            ("const", Space::Const),
-            ("param", Space::Param),
-            ("param::entry", Space::Param),
+        let (space, own) = m.require(&[
+            ("global", (Space::Global, false)),
+            ("shared", (Space::Shared, true)),
+            ("shared::cta", (Space::Shared, true)),
+            ("shared::cluster", (Space::Shared, false)),
+            ("local", (Space::Local, false)),
+            ("const", (Space::Const, false)),
+            ("param", (Space::Param, false)),
+            ("param::entry", (Space::Param, false)),
         ])?;
         m.finish()?;
         let [d, a] = operands(i)?;
         let (d, a) = (self.dst(d, Ty::Pred)?, self.src(a, Ty::U64)?);
-        self.emit(Op::IsSpace(space), &[d], &[a]);
+        self.emit(Op::IsSpace { space, own }, &[d], &[a]);
         Ok(())
     }
 

@@ -1,7 +1,9 @@
 //! The contract in every shape of the cache.
 
+use strata_engine::Cited;
 use strata_memory::doors::L1dDesign;
-use strata_memory::replacement::ReplacementPolicy;
+use strata_memory::prefetch::{self, PrefetchPolicy};
+use strata_memory::replacement::{self, ReplacementPolicy};
 use strata_memory::tags::SetIndex;
 
 use super::super::*;
@@ -49,7 +51,7 @@ fn the_contract_holds_for_allocation_on_fill() {
             config.allocate.value = Allocate::OnFill;
             (config.sets.value, config.ways.value) = (sets, ways);
             config.set_index.value = SetIndex::Modulo;
-            config.replacement.value = ReplacementPolicy::Lru;
+            config.replacement.value = ReplacementPolicy::LRU;
             config.write_policy.value = write_policy;
             config.write_miss_policy.value = miss_policy;
             config.sector_bytes.value = sector_bytes;
@@ -65,12 +67,11 @@ fn the_contract_holds_for_allocation_on_fill() {
 
 #[test]
 fn the_contract_holds_for_other_shapes() {
-    use ReplacementPolicy::*;
     for (seed, (ways, sets, index, replacement)) in [
-        (2, 4, SetIndex::Xor, Lru),
-        (3, 5, SetIndex::Modulo, Fifo),
-        (4, 2, SetIndex::Bits, TreePlru),
-        (8, 1, SetIndex::Xor, Random),
+        (2, 4, SetIndex::Xor, ReplacementPolicy::LRU),
+        (3, 5, SetIndex::Modulo, ReplacementPolicy::FIFO),
+        (4, 2, SetIndex::Bits, ReplacementPolicy::TREE_PLRU),
+        (8, 1, SetIndex::Xor, ReplacementPolicy::RANDOM),
     ]
     .into_iter()
     .enumerate()
@@ -97,12 +98,30 @@ fn the_contract_holds_for_other_shapes() {
 }
 
 #[test]
+fn the_contract_holds_for_every_policy() {
+    for (n, replacement) in replacement::POLICIES.all().into_iter().enumerate() {
+        for (m, prefetch) in prefetch::POLICIES.all().into_iter().enumerate() {
+            let mut config = small();
+            config.replacement.value = ReplacementPolicy::of(replacement);
+            config.prefetch = Some(Cited::new(PrefetchPolicy::of(prefetch), "test"));
+            config.allocate.value = if (n + m) % 2 == 0 { Allocate::OnMiss } else { Allocate::OnFill };
+            config.sector_bytes.value = if n % 2 == 0 { 128 } else { 32 };
+            config.accesses_per_cycle.value = 1 + m % 2;
+            let seed = (4 * n + m) as u64;
+            holds(&config, Contract::alone(seed));
+            holds(&config, Contract { lines: 9, special: 25, ..Contract::shared(seed) });
+            holds(&config, Contract { willing: 5, delay: 200, accesses: 150, ..Contract::alone(seed) });
+        }
+    }
+}
+
+#[test]
 fn the_contract_holds_while_the_capacity_changes() {
     for (allocate, replacement) in
-        [(Allocate::OnMiss, ReplacementPolicy::Lru), (Allocate::OnFill, ReplacementPolicy::Random)]
+        [(Allocate::OnMiss, ReplacementPolicy::LRU), (Allocate::OnFill, ReplacementPolicy::RANDOM)]
     {
         let mut config = small();
-        config.unified = Some(strata_engine::Cited::new(true, "test"));
+        config.unified = Some(Cited::new(true, "test"));
         (config.sets.value, config.ways.value) = (2, 8);
         (config.allocate.value, config.replacement.value) = (allocate, replacement);
         config.set_index.value = SetIndex::Bits;

@@ -9,20 +9,20 @@ use strata_memory::{Body, ByteMask, Line, LineAddress, NodeId, Packet, SliceMap}
 use super::super::*;
 use super::small;
 
-const WORD: ByteMask = ByteMask::range(4, 4);
+pub(super) const WORD: ByteMask = ByteMask::range(4, 4);
 
 /// An L1D whose neighbours are played by hand, one call a cycle.
-struct Bench {
-    l1d: SramL1d,
+pub(super) struct Bench {
+    pub l1d: SramL1d,
     now: Cycle,
     /// Packets that left: cycle and packet.
-    sent: Vec<(u64, Packet)>,
+    pub sent: Vec<(u64, Packet)>,
     /// Accesses that were completed: cycle, token, byte 4 of the tray.
-    done: Vec<(u64, u32, u8)>,
+    pub done: Vec<(u64, u32, u8)>,
 }
 
 impl Bench {
-    fn new(config: &SramL1dConfig) -> Bench {
+    pub fn new(config: &SramL1dConfig) -> Bench {
         let slices = SliceMap::new(1, 256, NodeId(1)).unwrap();
         let l1d = SramL1d::new(config, NodeId(0), slices, 1).unwrap();
         Bench { l1d, now: Cycle::ZERO, sent: Vec::new(), done: Vec::new() }
@@ -40,7 +40,7 @@ impl Bench {
         self.l1d.offer(access, self.now).map_err(|(_, cause)| cause)
     }
 
-    fn load(&mut self, token: u32, line: u64, bytes: ByteMask) -> Result<(), Refusal> {
+    pub fn load(&mut self, token: u32, line: u64, bytes: ByteMask) -> Result<(), Refusal> {
         self.offer(token, line, bytes, Action::Load(Box::new(Line::ZERO)), Policy::Cached)
     }
 
@@ -56,7 +56,7 @@ impl Bench {
     }
 
     /// Ends the cycle: what is ready comes out, and the next cycle's tick is done.
-    fn step(&mut self) {
+    pub fn step(&mut self) {
         while let Some(packet) = self.l1d.outgoing(self.now) {
             self.sent.push((self.now.0, packet));
         }
@@ -71,12 +71,12 @@ impl Bench {
         self.l1d.tick(self.now);
     }
 
-    fn run(&mut self, cycles: u64) {
+    pub fn run(&mut self, cycles: u64) {
         (0..cycles).for_each(|_| self.step());
     }
 
     /// Answers the oldest packet that left, reads with lines full of `value`.
-    fn answer(&mut self, value: u8) {
+    pub fn answer(&mut self, value: u8) {
         let (_, mut packet) = self.sent.remove(0);
         if let Body::Read(tray) = &mut packet.body {
             tray.0.fill(value);

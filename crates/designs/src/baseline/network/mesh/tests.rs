@@ -7,7 +7,7 @@ use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, config, link};
 use strata_memory::address::LineAddress;
 use strata_memory::doors::{Design, Direction, Network, NetworkEnds, network_link};
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::{Body, Client, Contents, NodeId, Packet};
+use strata_memory::{Body, Client, Contents, NodeId, Origin, Packet};
 
 use super::placement::Places;
 use super::*;
@@ -83,6 +83,7 @@ impl Bench {
             destination: NodeId::from(self.senders.len() + to),
             client: Client::L1d,
             tag,
+            origin: Origin::default(),
             body: Body::Write(Box::new(Line::ZERO)),
         })
     }
@@ -368,6 +369,7 @@ fn any_node_may_send_to_any_node() {
                     destination: NodeId::from(tag as usize % 4),
                     client: Client::L1d,
                     tag,
+                    origin: Origin::default(),
                     body: if tag < 4 { Body::Write(tray) } else { Body::ReadReply(tray) },
                 });
                 sender.send(packet, 1, now).unwrap();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use strata_engine::Cycle;
 use strata_memory::ownership::{Letter, Message, Place, words_of};
-use strata_memory::{Body, ByteMask, Contents, Line, LineAddress, Packet};
+use strata_memory::{Body, ByteMask, Contents, Line, LineAddress, Origin, Packet};
 
 /// What a part does wrong; most bugs strike only now and then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +161,8 @@ impl Tap {
         let destination = strata_memory::NodeId(requester.node.into());
         let (source, client) = (packet.destination, requester.place.client());
         let body = Body::Owned(granted, None);
-        *packet = Contents { source, destination, client, tag: 0, body, ..*packet };
+        *packet =
+            Contents { source, destination, client, tag: 0, origin: Origin::default(), body, ..*packet };
         Came::AnsweredFor(packet)
     }
 

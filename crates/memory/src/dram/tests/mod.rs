@@ -1,18 +1,23 @@
 //! Golden cycles by hand, and an independent checker over random traffic.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use strata_engine::seed::Stream;
 use strata_engine::statistics::Statistics;
 use strata_engine::{Cited, ClockRatio, Cycle, config};
 
-use super::scheduler::Issued;
-use super::timing::constraints;
+mod policies;
+mod rules;
+
+use super::controller::{Control, Issued};
+use super::registry::AnyController;
+use super::rules::constraints;
 use super::*;
 use crate::address::LineAddress;
 use crate::doors::{DramPort, DramRequest};
 use crate::line::{ByteMask, Line};
-use Command::{Act, Pre, Rd, Ref, Wr};
+use Command::{Act, Pre, Rd, Ref, RefBank, Wr};
 
 const GTX480: &str = r#"
     banks = { value = 16, source = "peers" }
@@ -56,6 +61,16 @@ fn gtx480(clock: ClockRatio) -> Channel {
     channel
 }
 
+impl Channel {
+    /// Every command that was issued.
+    fn trace(&self) -> &[Issued] {
+        match &self.controller {
+            AnyController::Usual(controller) => controller.trace(),
+            AnyController::Other(controller) => controller.trace(),
+        }
+    }
+}
+
 fn request(line: u64, bytes: ByteMask, write: bool, tag: u32) -> DramRequest {
     DramRequest { line: LineAddress(line), bytes, write, tag, tray: Box::new(Line([tag as u8; 128])) }
 }
@@ -69,9 +84,21 @@ const OTHER_BANK: u64 = 64;
 
 /// Offers requests at the cycles of a clock of ratio 1; the commands, and when each request was finished.
 fn play(requests: &[(u64, u64, ByteMask, bool)]) -> (Vec<(u64, Command, usize)>, Vec<u64>) {
-    let mut channel = gtx480(ClockRatio::ONE);
+    let (channel, finished) = play_on(&parameters(""), requests);
+    (commands(&channel), finished)
+}
+
+fn commands(channel: &Channel) -> Vec<(u64, Command, usize)> {
+    channel.trace().iter().map(|issued| (issued.at, issued.command, issued.bank)).collect()
+}
+
+/// The channel with these parameters after requests, and when each of them was finished.
+fn play_on(parameters: &DramParameters, requests: &[(u64, u64, ByteMask, bool)]) -> (Channel, Vec<u64>) {
+    let mut channel = Channel::new(parameters, ClockRatio::ONE, 1, 2).unwrap();
+    channel.ensure(1 << 14);
     let mut finished = vec![0; requests.len()];
-    for now in (0..600).map(Cycle) {
+    let last = requests.iter().map(|request| request.0).max().unwrap_or(0);
+    for now in (0..last + 600).map(Cycle) {
         channel.tick(now);
         let mut port = channel.port(0);
         while let Some(done) = port.completed(now) {
@@ -83,9 +110,7 @@ fn play(requests: &[(u64, u64, ByteMask, bool)]) -> (Vec<(u64, Command, usize)>,
             port.offer(request(*line, *bytes, *write, tag as u32), now).unwrap();
         }
     }
-    let commands =
-        channel.scheduler.trace.iter().map(|issued| (issued.at, issued.command, issued.bank)).collect();
-    (commands, finished)
+    (channel, finished)
 }
 
 #[test]
@@ -203,12 +228,21 @@ fn violation(parameters: &DramParameters, trace: &[Issued]) -> Option<String> {
                 }
             }
         }
+        let opens = |command| matches!(command, Act | RefBank);
+        if let Some(faw) = &parameters.timing.faw
+            && opens(issued.command)
+            && let Some(fourth) = trace[..index].iter().rev().filter(|earlier| opens(earlier.command)).nth(3)
+            && issued.at - fourth.at < **faw
+        {
+            return Some(format!("{issued:?} is the fifth in a window after {fourth:?}"));
+        }
         let row = &mut open[issued.bank];
         let legal = match issued.command {
             Act => row.replace(issued.row).is_none(),
             Pre => row.take().is_some(),
             Rd | Wr => *row == Some(issued.row),
             Ref => open.iter().all(Option::is_none),
+            RefBank => row.is_none(),
         };
         if !legal {
             return Some(format!("{issued:?} in the wrong state of its bank"));
@@ -296,7 +330,7 @@ fn random_traffic_breaks_no_rule_and_answers_everything_once_with_the_right_byte
     for more in ["", REFRESH] {
         let parameters = parameters(more);
         let (finished, channel) = random_traffic(&parameters, false, 6000);
-        assert_eq!(violation(&parameters, &channel.scheduler.trace), None);
+        assert_eq!(violation(&parameters, channel.trace()), None);
         let statistics = &channel.statistics;
         assert_eq!(statistics.broken_law(), None, "{statistics:?}");
         assert!(
@@ -305,10 +339,10 @@ fn random_traffic_breaks_no_rule_and_answers_everything_once_with_the_right_byte
         );
         let (finished_ticked, ticked) = random_traffic(&parameters, true, 6000);
         assert_eq!(finished, finished_ticked, "skipping equals ticking");
-        assert_eq!(channel.scheduler.trace, ticked.scheduler.trace);
+        assert_eq!(channel.trace(), ticked.trace());
         assert_eq!(*statistics, ticked.statistics);
         if parameters.refresh.is_some() {
-            let last = channel.scheduler.trace.last().unwrap().at;
+            let last = channel.trace().last().unwrap().at;
             assert!(
                 statistics.refreshes.abs_diff(last / 1000) <= 1,
                 "{} refreshes by {last}",
@@ -322,7 +356,7 @@ fn random_traffic_breaks_no_rule_and_answers_everything_once_with_the_right_byte
 fn the_checker_sees_a_command_that_is_one_cycle_early() {
     let parameters = parameters("");
     let (_, channel) = random_traffic(&parameters, false, 300);
-    let trace = &channel.scheduler.trace;
+    let trace = channel.trace();
     // Of every kind of rule, one that is met exactly somewhere: a cycle earlier is a violation.
     let rules = constraints(&parameters);
     let mut tight = 0;
@@ -335,7 +369,7 @@ fn the_checker_sees_a_command_that_is_one_cycle_early() {
             })
         });
         if let Some(later) = met {
-            let mut broken = trace.clone();
+            let mut broken = trace.to_vec();
             broken[later].at -= 1;
             assert!(violation(&parameters, &broken[..=later]).is_some(), "{rule:?}");
             tight += 1;

@@ -1,0 +1,314 @@
+//! What LLC slices share: the queues of requests and replies, the side that faces DRAM, atomics, host copies and reports.
+//!
+//! Requests are looked up in order, one a cycle. A design is a [`Protocol`]: what a request finds and what follows from it, in the
+//! look-up and again when its line's MSHR is ready.
+
+mod config;
+mod dram_side;
+mod parameters;
+mod perform;
+mod prefetch;
+mod statistics;
+
+use std::collections::VecDeque;
+
+use strata_engine::seed::Stream;
+use strata_engine::statistics::{Group, Statistics};
+use strata_engine::{Cycle, DelayLine};
+use strata_memory::cache::{Cache, Capacity, FrameId};
+use strata_memory::doors::{DramPort, DramRequest, Llc};
+use strata_memory::prefetch::Prefetching;
+use strata_memory::tags::Sets;
+use strata_memory::{ByteMask, Line, LineAddress, Packet, ParameterError};
+
+pub use config::llc_config;
+pub use parameters::Parameters;
+pub use perform::Found;
+pub use statistics::L2Statistics;
+
+/// The reason why the next request waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stall {
+    /// No MSHR is free.
+    Mshr,
+    /// The line's MSHR can merge no more.
+    Merge,
+    /// Every way of the set waits for a fill.
+    Ways,
+    /// There is no room towards DRAM.
+    Dram,
+    /// There is no room in the queue of replies.
+    Reply,
+    /// A reason of the design, which counts it.
+    Own,
+}
+
+/// What a design makes of requests.
+pub trait Protocol: Send + Sized + 'static {
+    /// What it keeps about a line that is fetched.
+    type Rest: Copy + Default + Send;
+    /// What a request will do.
+    type Route;
+
+    /// Finds out what the next request will do, or why it has to wait. Taking the route cannot fail.
+    ///
+    /// # Errors
+    /// Returns what prevents it.
+    fn route(slice: &mut Slice<Self>, now: Cycle) -> Result<Self::Route, Stall>;
+
+    /// Does what a request's route says.
+    fn take(slice: &mut Slice<Self>, request: Packet, route: Self::Route, now: Cycle);
+
+    /// Looks at the first MSHR that is ready, as far as there is room for replies.
+    fn replay(slice: &mut Slice<Self>, now: Cycle);
+
+    /// Takes what an owner says about its words ([`Llc::accept`]).
+    fn accept(_slice: &mut Slice<Self>, packet: Packet) {
+        unreachable!("no owner has anything to say to this slice: {packet:?}");
+    }
+
+    /// Takes up what has been accepted.
+    #[inline]
+    fn take_up(_slice: &mut Slice<Self>, _now: Cycle) {}
+
+    /// Whether there is something to take up.
+    #[inline]
+    fn has_more(&self) -> bool {
+        false
+    }
+
+    /// The bytes of a frame that are memory's: those that host copies see and change.
+    #[inline]
+    fn plain(slice: &Slice<Self>, frame: FrameId) -> ByteMask {
+        slice.cache.frames().valid(frame)
+    }
+
+    /// Notes that the oldest reply has left.
+    #[inline]
+    fn left(&mut self) {}
+
+    /// Packets that it has sent beyond one for each request ([`Llc::further`]).
+    fn further(&self) -> u64 {
+        0
+    }
+
+    /// Appends to `report` one sentence for each thing that the design waits for.
+    fn waits(_slice: &Slice<Self>, _report: &mut Vec<String>) {}
+
+    /// The design's own counters.
+    fn statistics(&self) -> Vec<Group> {
+        Vec::new()
+    }
+}
+
+/// A slice of an LLC. It sees only its own lines, numbered without gaps, so all sets are used.
+pub struct Slice<P: Protocol> {
+    /// Latencies and capacities.
+    pub parameters: Parameters,
+    /// Its number in reports.
+    pub number: u16,
+    /// The frames, and the lines that are fetched.
+    pub cache: Cache<Packet, Sets, P::Rest>,
+    /// Requests that wait for their look-up.
+    pub requests: DelayLine<Packet>,
+    replies: DelayLine<Packet>,
+    last_reply: Cycle,
+    /// Requests for the channel, oldest first.
+    to_dram: VecDeque<DramRequest>,
+    /// Requests that the channel has accepted and not given back.
+    at_dram: usize,
+    /// Whether the next request waits for room for its reply: then nothing but that changes what it finds.
+    awaits_reply: bool,
+    /// The cycle until which atomics occupy the slice.
+    busy_until: Cycle,
+    /// Counters of the group `l2`. A design counts its tag writes here itself.
+    pub statistics: L2Statistics,
+    /// What it fetches before it is asked for, in designs that have a place for that.
+    pub prefetching: Option<Box<Prefetching>>,
+    /// What the design keeps.
+    pub protocol: P,
+}
+
+impl<P: Protocol> Slice<P> {
+    /// Makes an empty slice, called `number` in reports. `seed` starts the stream of random replacement.
+    ///
+    /// # Errors
+    /// Names the first parameter that cannot be built.
+    pub fn with(parameters: Parameters, number: u16, seed: u64, protocol: P) -> Result<Self, ParameterError> {
+        parameters.check()?;
+        let capacity = Capacity {
+            mshr_entries: parameters.mshr_entries,
+            mshr_merges: parameters.mshr_merges,
+            sector_bytes: parameters.sector_bytes,
+            writes: parameters.write_buffer,
+        };
+        let sets = Sets::new(parameters.geometry, Stream::new(seed, &format!("l2 {number}")));
+        Ok(Slice {
+            number,
+            cache: Cache::new(sets, capacity),
+            requests: DelayLine::new(parameters.request_queue + parameters.rop_latency as usize),
+            replies: DelayLine::new(parameters.reply_room()),
+            last_reply: Cycle::ZERO,
+            to_dram: VecDeque::with_capacity(parameters.dram_queue),
+            at_dram: 0,
+            awaits_reply: false,
+            busy_until: Cycle::ZERO,
+            statistics: L2Statistics::default(),
+            prefetching: None,
+            protocol,
+            parameters,
+        })
+    }
+
+    /// Whether `packets` more can wait for the network.
+    #[inline]
+    pub fn reply_room(&self, packets: usize) -> bool {
+        self.replies.len() + packets <= self.parameters.reply_room()
+    }
+
+    /// Sends a packet, after those before it. There must be room.
+    #[inline]
+    pub fn send(&mut self, packet: Packet, at: Cycle) {
+        self.last_reply = self.last_reply.max(at);
+        self.replies.push(self.last_reply, packet).expect("room for a reply was checked");
+    }
+
+    /// Accepts the next request if there is room for everything that follows from it.
+    fn look_up(&mut self, now: Cycle) {
+        if self.awaits_reply && self.replies.is_full() {
+            self.statistics.stalled_reply += 1;
+            return;
+        }
+        let route = P::route(self, now);
+        self.awaits_reply = matches!(route, Err(Stall::Reply));
+        match route {
+            Ok(route) => {
+                let request = self.requests.pop(now).expect("the next request was looked at");
+                P::take(self, request, route, now);
+            }
+            Err(stall) => {
+                *match stall {
+                    Stall::Mshr => &mut self.statistics.stalled_mshr,
+                    Stall::Merge => &mut self.statistics.stalled_merge,
+                    Stall::Ways => &mut self.statistics.stalled_ways,
+                    Stall::Dram => &mut self.statistics.stalled_dram,
+                    Stall::Reply => &mut self.statistics.stalled_reply,
+                    Stall::Own => return,
+                } += 1;
+            }
+        }
+    }
+}
+
+impl<P: Protocol> Llc for Slice<P> {
+    fn offer(&mut self, request: Packet, now: Cycle) -> Result<(), Packet> {
+        let bytes = request.wire_bytes();
+        let offered = self.requests.push(now + self.parameters.rop_latency, request);
+        match offered {
+            Ok(()) => self.statistics.bytes_in += u64::from(bytes),
+            Err(_) => self.statistics.refused += 1,
+        }
+        offered
+    }
+
+    fn accept(&mut self, packet: Packet, _now: Cycle) {
+        self.statistics.bytes_in += u64::from(packet.wire_bytes());
+        P::accept(self, packet);
+    }
+
+    fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
+        if self.at_dram > 0 {
+            self.receive_from_dram(dram, now);
+        }
+        if self.protocol.has_more() {
+            P::take_up(self, now);
+        }
+        if self.cache.has_ready() && now >= self.busy_until {
+            P::replay(self, now);
+        }
+        if self.requests.next_ready() <= now && now >= self.busy_until {
+            self.look_up(now);
+        } else if self.prefetching.is_some() && now >= self.busy_until {
+            self.prefetch();
+        }
+        if !self.to_dram.is_empty() {
+            self.send_to_dram(dram, now);
+        }
+    }
+
+    fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
+        let reply = self.replies.pop(now)?;
+        self.statistics.bytes_out += u64::from(reply.wire_bytes());
+        self.protocol.left();
+        Some(reply)
+    }
+
+    fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
+        self.replies.front(now).map(|packet| packet.wire_bytes())
+    }
+
+    fn next_outgoing(&self) -> Cycle {
+        self.replies.next_ready()
+    }
+
+    fn next_event(&self, now: Cycle) -> Cycle {
+        if !self.to_dram.is_empty() || self.protocol.has_more() {
+            return now;
+        }
+        let wishes = self.prefetching.as_ref().is_some_and(|prefetching| prefetching.wish().is_some());
+        let work = if self.cache.has_ready() || wishes { now } else { self.requests.next_ready() };
+        work.max(self.busy_until).max(now)
+    }
+
+    fn peek(&self, line: LineAddress, below: &mut Line) {
+        for write in self.to_dram.iter().filter(|request| request.write && request.line == line) {
+            below.merge(write.bytes, &write.tray);
+        }
+        if let Some(frame) = self.cache.store.find(line) {
+            below.merge(P::plain(self, frame), self.cache.frames().data(frame));
+        }
+    }
+
+    fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        if !self.to_dram.is_empty() {
+            for write in self.to_dram.iter_mut().filter(|request| request.write && request.line == line) {
+                write.tray.merge(write.bytes & bytes, data);
+            }
+        }
+        if let Some(frame) = self.cache.store.find(line) {
+            let bytes = P::plain(self, frame) & bytes;
+            self.cache.frames_mut().data_mut(frame).merge(bytes, data);
+        }
+    }
+
+    fn further(&self) -> u64 {
+        self.protocol.further()
+    }
+
+    fn waits(&self, report: &mut Vec<String>) {
+        let slice = self.number;
+        for (mshr, line) in self.cache.mshrs.iter() {
+            let (requests, reads) = (self.cache.mshrs.waiting(mshr), self.cache.mshrs.state(mshr).in_flight);
+            report.push(format!(
+                "L2 slice {slice}: {requests} requests wait for its line {}, {reads} DRAM reads under way",
+                line.0
+            ));
+        }
+        P::waits(self, report);
+        let queues = [
+            ("requests wait for their look-up", self.requests.len()),
+            ("packets wait for the network", self.replies.len()),
+            ("requests wait for the DRAM channel", self.to_dram.len()),
+        ];
+        for (what, count) in queues.into_iter().filter(|(_, count)| *count > 0) {
+            report.push(format!("L2 slice {slice}: {count} {what}"));
+        }
+    }
+
+    fn statistics(&self) -> Vec<Group> {
+        let mut groups = vec![self.statistics.report()];
+        groups.extend(self.prefetching.as_ref().map(|prefetching| prefetching.report("l2_prefetch")));
+        groups.extend(self.protocol.statistics());
+        groups
+    }
+}
