@@ -284,7 +284,7 @@ mod tests {
         let drawn = drawn.into_string();
         // What is further than a factor of four from the model's footprints is left out.
         assert_eq!(drawn.matches("<circle").count(), 2);
-        assert!(drawn.contains("m, 4 KiB: 40.0 cycles") && !drawn.contains("900"), "{drawn}");
+        assert!(drawn.contains("m, 4 KiB: 40.00 cycles") && !drawn.contains("900"), "{drawn}");
         let middle = |text: &str| {
             text.split("cx=\"").nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap()
         };

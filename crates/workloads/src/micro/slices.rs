@@ -27,7 +27,8 @@ pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
     let text = Arc::new(Text { name: "slices".into(), ptx: ptx() });
     let mut found = vec![pairs(&text)];
     for power in 5..=20 {
-        for stride in [1u32 << power, (1 << power) + 96] {
+        let odd = Some((1u32 << power) + 96).filter(|stride| !stride.is_power_of_two());
+        for stride in [1 << power].into_iter().chain(odd) {
             let mut series = Series::new("slices", format!("stride-{stride}"), &text);
             let bytes = u64::from(stride) * u64::from(LINES);
             series.buffer(Buffer::zeros(DATA, bytes));

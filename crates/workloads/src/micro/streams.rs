@@ -2,6 +2,7 @@
 //!
 //! Each warp has eight accesses on their way, and no two read the same bytes before all of the footprint is through.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::benchmark::{Argument, Benchmark, Buffer, CLOCKS, Reading, Text};
@@ -20,13 +21,11 @@ pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
         Scale::Small => (&[("l2", 512 << 10)], &[4, 16]),
         Scale::Full => (&[("l2", 16 << 20), ("large", 1 << 30)], &[1, 2, 4, 8, 16, 32]),
     };
-    let sms = |scale| match scale {
-        Scale::Small => vec![],
-        Scale::Full => {
-            let powers = (1..).map(|power| 1 << power).take_while(|sms| *sms < target.sms);
-            powers.chain([target.sms / 2, target.sms * 3 / 4, target.sms]).collect()
-        }
-    };
+    let mut sms = BTreeSet::new();
+    if scale == Scale::Full {
+        sms.extend((1..).map(|power| 1 << power).take_while(|sms| *sms < target.sms));
+        sms.extend([target.sms / 2, target.sms * 3 / 4, target.sms].into_iter().filter(|sms| *sms > 1));
+    }
     let mut found = vec![];
     for (level, footprint) in levels {
         for operation in ["load", "store"] {
@@ -40,9 +39,9 @@ pub(super) fn all(scale: Scale, target: Target) -> Vec<Benchmark> {
                 ];
                 series.launch("touch", Shape::new(64, 256), 1, arguments);
                 let most = *warps.last().expect("there are some");
-                let together = if bits == 128 { sms(scale) } else { vec![] };
+                let together = sms.iter().filter(|_| bits == 128);
                 let shapes = warps.iter().map(|warps| (1, *warps));
-                for (sms, warps) in shapes.chain(together.into_iter().map(|sms| (sms, most))) {
+                for (sms, warps) in shapes.chain(together.map(|sms| (*sms, most))) {
                     let shape = Shape { grid: sms, ..Shape::warps(warps) };
                     let [short, long] = ROUNDS.map(|rounds| {
                         let kernel = format!("{operation}_{bits}");
