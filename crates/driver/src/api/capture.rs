@@ -1,6 +1,6 @@
 //! Captures of streams.
 
-use crate::api::graph::dependencies;
+use crate::api::edges::dependencies;
 use crate::api::{api, handles};
 use crate::client::{Bytes, In, Out};
 use crate::graph::capture::{exchange_mode, name};

@@ -2,7 +2,7 @@
 
 use strata_abi::driver::KernelNode;
 
-use crate::api::graph::dependencies;
+use crate::api::edges::dependencies;
 use crate::client::{Bytes, In, Out};
 use crate::graph::parts::{EdgeData, Executable, Graph, Node, Shown, Work};
 use crate::graph::user::Gone;

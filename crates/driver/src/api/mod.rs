@@ -7,6 +7,7 @@ mod configuration;
 mod context;
 mod copy;
 mod device;
+mod edges;
 mod edit;
 mod error;
 mod event;

@@ -4,8 +4,8 @@ use strata_abi::driver::{AllocationNode, Cuboid, FillNode, KernelNode};
 
 use crate::api::api;
 use crate::api::configuration::set_attribute;
+use crate::api::edges::dependencies;
 use crate::api::edit::{add, event_of, plain, read, replace, replace_in};
-use crate::api::graph::dependencies;
 use crate::api::operation::{
     OLD_KERNEL_BYTES, allocates, allocation_node, awaited, calls, copies, described, fill_node, fills, frees,
     holds, kernel, parameters, recorded, with_event,
