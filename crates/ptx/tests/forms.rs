@@ -85,7 +85,8 @@ const GPU: &str = "\n\
     Where both allow more than one result, results differ:\n\n\
     - The GPU flushes subnormal operands and results of `atom.add.f32` and `red.add.f32` in global memory, and passes a NaN of \
     f64 sums in memory on; Strata flushes none, and its NaN there is canonical.\n\
-    - Sums of inexact products of 8-bit floating-point numbers (`mma`, `wgmma`): Strata rounds each to nearest.\n\
+    - Sums of inexact products of 8-bit floating-point numbers (`mma`, `wgmma`): Strata rounds each to nearest. Those of \
+    `m8n8k4` of f16 it adds as those of other shapes.\n\
     - Linear filters round the last bit otherwise, and normalized coordinates on the border between two texels fall to either.\n\n\
     The approximate functions are rounded to nearest here. Their distance from the GPU's results, in units of the last place (of \
     the upper half where only that is computed) or, where results come near zero, absolute:\n\n\

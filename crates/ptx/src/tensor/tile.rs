@@ -27,8 +27,7 @@ pub fn linear(global: u64, shared: u32, bytes: u32) -> impl Iterator<Item = Piec
 
 /// Adds the pieces of the box that begins at these coordinates, by rows. In shared memory it begins at `shared`.
 pub fn tile(map: &TensorMap, coordinates: [i32; 5], shared: u32, pieces: &mut Vec<Piece>) {
-    let size = map.element.bytes();
-    let (inner, line) = (map.extent[0], map.line_bytes());
+    let line = map.line_bytes();
     let counts: [u32; 5] = std::array::from_fn(|n| if n < map.rank as usize { map.count(n) } else { 1 });
     let rows: u32 = counts[1..].iter().product();
     for row in 0..rows {
