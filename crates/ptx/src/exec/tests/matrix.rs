@@ -516,7 +516,7 @@ fn a_matrix_is_transposed_in_registers() {
 pub(super) const TESTS: &[fn()] = &[
     products_of_every_shape_and_type,
     four_products_at_once,
-    sums_are_rounded_in_the_order_of_k,
+    sums_are_made_at_once_and_cut,
     integer_sums_wrap_or_stop,
     a_matrix_is_transposed_in_registers,
 ];
