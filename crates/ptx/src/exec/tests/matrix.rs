@@ -418,12 +418,13 @@ fn first_element(c: f32, products: &[(f32, f32)]) -> f32 {
 }
 
 #[test]
-fn sums_are_rounded_in_the_order_of_k() {
-    let big = (4096.0, 4096.0);
-    // 2^24 + 1 is halfway and rounds to 2^24: ones that come after the large product are lost, one by one.
-    assert_eq!(first_element(0.0, &[big, (1.0, 1.0), (1.0, 1.0)]), 16_777_216.0);
-    assert_eq!(first_element(0.0, &[(1.0, 1.0), (1.0, 1.0), big]), 16_777_218.0);
+fn sums_are_made_at_once_and_cut() {
+    let (big, one) = ((4096.0, 4096.0), (1.0, 1.0));
+    // 2^24 + 1 has no f32 and is cut; two ones and three make two of them, wherever the large product stands.
     assert_eq!(first_element(1.0, &[big]), 16_777_216.0);
+    assert_eq!(first_element(0.0, &[big, one, one]), 16_777_218.0);
+    assert_eq!(first_element(0.0, &[one, one, big]), 16_777_218.0);
+    assert_eq!(first_element(0.0, &[one, big, one, one]), 16_777_218.0);
     // The product itself is exact: 2047^2 has 22 bits, and the last of them stays.
     assert_eq!(first_element(-4_190_208.0, &[(2047.0, 2047.0)]), 1.0);
     assert_eq!(first_element(0.0, &[(f32::INFINITY, 0.0)]).to_bits(), 0x7fff_ffff);
@@ -515,7 +516,7 @@ fn a_matrix_is_transposed_in_registers() {
 pub(super) const TESTS: &[fn()] = &[
     products_of_every_shape_and_type,
     four_products_at_once,
-    sums_are_rounded_in_the_order_of_k,
+    sums_are_made_at_once_and_cut,
     integer_sums_wrap_or_stop,
     a_matrix_is_transposed_in_registers,
 ];
