@@ -20,6 +20,9 @@ mod text;
 mod value;
 
 pub use bytes::{Bytes, PAGE};
+/// For [`driver_functions`], which loads the driver.
+#[doc(hidden)]
+pub use libloading;
 pub use library::DRIVER;
 pub use text::{StaticText, Text};
 pub use value::{In, Out, Place};

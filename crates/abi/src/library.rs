@@ -5,7 +5,7 @@ pub const DRIVER: &str = "libcuda.so.1";
 
 /// Declares `Driver`, whose methods are functions of the driver API that `Driver::load` looks up in [`DRIVER`]. The library is
 /// never unloaded. `answer` makes a result of a status, and `pass` is applied to each argument. An argument is a plain value,
-/// a client's pointer that is passed on unchanged, or a reference to data of the caller's. Needs the crate `libloading`.
+/// a client's pointer that is passed on unchanged, or a reference to data of the caller's.
 #[macro_export]
 macro_rules! driver_functions {
     (answer: $answer:path => $result:ty; pass: $pass:path; $($name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
@@ -16,7 +16,7 @@ macro_rules! driver_functions {
         impl Driver {
             fn load() -> Result<Driver, String> {
                 // SAFETY: loading a driver runs no code that could cause harm.
-                let object = unsafe { ::libloading::Library::new($crate::DRIVER) };
+                let object = unsafe { $crate::libloading::Library::new($crate::DRIVER) };
                 let object = object.map_err(|error| error.to_string())?;
                 let found = Driver {
                     // SAFETY: the type is that of the driver API's function.

@@ -554,6 +554,11 @@ fn apart(body: impl FnOnce()) -> Result<(), String> {
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let functions = all_functions();
+    // Some functions write files, whose names are garbage too.
+    let folder = std::env::temp_dir().join(format!("strata-garbage-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::env::set_current_dir(&folder))
+        .expect("a folder of its own");
     assert!(functions.len() > 400 && functions.iter().any(|function| function.name == "cuLaunchKernel"));
     let mut failures = Vec::new();
     // Calls before any initialisation.
@@ -618,6 +623,9 @@ fn main() {
 }
 
 fn end(functions: &[Function], failures: &[String]) {
+    if let Ok(folder) = std::env::current_dir() {
+        std::fs::remove_dir_all(folder).expect("it is a folder of this process");
+    }
     for failure in failures {
         eprintln!("{failure}");
     }
