@@ -97,7 +97,7 @@ fn a_row_that_is_shorter_than_the_swizzle_has_a_line_of_its_own() {
             .flat_map(|row| (0..2 * inner).map(move |byte| (row, byte)))
             .map(|(row, byte)| {
                 let plain = row * line + byte;
-                let shared = plain ^ (plain / 128 & mask) * 16;
+                let shared = plain ^ (((plain / 128) & mask) * 16);
                 (shared, Some(4096 + u64::from(3 + row) * 208 + 16 + u64::from(byte)))
             })
             .collect();

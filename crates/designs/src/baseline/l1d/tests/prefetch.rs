@@ -1,6 +1,7 @@
 //! Lines that are fetched before they are asked for: when, and what becomes of them.
 
 use strata_engine::Cited;
+use strata_memory::doors::L1d;
 use strata_memory::prefetch::PrefetchPolicy;
 use strata_memory::tags::SetIndex;
 use strata_memory::{ByteMask, LineAddress};
