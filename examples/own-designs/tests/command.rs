@@ -130,7 +130,9 @@ fn the_scheduler_is_a_policy_like_any_other() {
 
     let cycles = |scheduler: &str| {
         let set = format!("dram.scheduler={scheduler}");
-        let arguments = ["run", "transpose", "--check", "--json", "-", "--set", &set];
+        // One channel and a small cache, so that reads and writes wait for the same banks.
+        let busy = ["--set", "gpu.channels=1", "--set", "llc.sets=8"];
+        let arguments = [&["run", "transpose", "--check", "--json", "-", "--set", &set], &busy[..]].concat();
         let result: serde_json::Value = serde_json::from_str(&strata(&arguments)).unwrap();
         assert_eq!(result["verified"], true, "{scheduler}");
         result["cycles"].as_u64().unwrap()
