@@ -1,19 +1,13 @@
 //! Packets between SMs and memory partitions.
 
-use strata_engine::typed_id;
-
 use crate::address::LineAddress;
 use crate::atomic::AtomicBatch;
 use crate::client::Client;
 use crate::line::ByteMask;
+use crate::node::NodeId;
 use crate::ownership::{Letter, Message};
 use crate::touch::{Origin, Touch, TouchKind};
 use crate::tray::Tray;
-
-typed_id! {
-    /// A node of the network: SMs first, then LLC slices.
-    NodeId, u16
-}
 
 /// Bytes of a packet's header, with command, address and tag. ASSUMED: 8, as in the network configurations of
 /// other simulators.

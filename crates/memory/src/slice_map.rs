@@ -2,7 +2,7 @@
 
 use crate::address::{LINE_BYTES, LineAddress};
 use crate::interleave::{InterleaveHash, SliceHash};
-use crate::packet::NodeId;
+use crate::node::NodeId;
 use crate::parameters::ParameterError;
 use crate::window;
 

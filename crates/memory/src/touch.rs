@@ -1,7 +1,7 @@
 //! What a policy sees of a request to a line.
 
 use crate::address::LineAddress;
-use crate::packet::NodeId;
+use crate::node::NodeId;
 
 /// The instruction behind a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

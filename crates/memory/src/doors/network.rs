@@ -7,7 +7,8 @@ use strata_engine::{Domain, Inlet, Island, LinkClocks, Outlet, link_between};
 
 use super::design::{Coherence, Design, Named, downcast};
 use crate::flit::FlitSize;
-use crate::packet::{NodeId, Packet};
+use crate::node::NodeId;
+use crate::packet::Packet;
 use crate::parameters::ParameterError;
 
 /// Which way a network carries packets.

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::client::Client;
-use crate::packet::{Body, NodeId};
+use crate::node::NodeId;
+use crate::packet::Body;
 use crate::replacement::ReplacementPolicy;
 use crate::slice_map::SliceMap;
 use crate::tags::SetIndex;

@@ -5,7 +5,7 @@ use strata_memory::LINE_BYTES;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
 
-use super::registry::MOST_PACKETS;
+use super::lookup::MOST_PACKETS;
 use crate::chassis::llc::{Parameters, llc_config};
 
 llc_config! {

@@ -9,9 +9,11 @@ use strata_memory::tray::take_loose;
 use strata_memory::{Body, ByteMask, Contents, Origin, Packet, Touch};
 
 use super::DenovoL2;
-use super::registry::MOST_PACKETS;
 use crate::chassis::llc::{Found, Stall};
 use crate::denovo::{Line, RegistryAction, RegistryEvent, Slot, registry_transition};
+
+/// Most packets of one request: one for each word, if each has an owner of its own, and one for those that have none.
+pub(super) const MOST_PACKETS: usize = 33;
 
 /// What a request found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

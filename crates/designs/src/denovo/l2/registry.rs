@@ -12,9 +12,6 @@ use super::lookup::Step;
 use super::{DenovoL2, RegistryStatistics};
 use crate::chassis::llc::{Protocol, Stall};
 
-/// Most packets of one request: one for each word, if each has an owner of its own, and one for those that have none.
-pub(super) const MOST_PACKETS: usize = 33;
-
 /// What a registry keeps. A frame's bytes are data or the names of owners.
 pub struct Registry {
     /// Its node, as requests name it.
