@@ -287,7 +287,7 @@ mod tests {
             );
         }
         assert_eq!((of("dram"), of("dram.scheduler.timeout"), of("l1d")), (None, None, None));
-        assert_eq!(keys_of(&keys).lines().next(), Some("dram.scheduler (3 policies)"));
+        assert_eq!(keys_of(&keys).lines().next(), Some("l1d.sram.replacement (8 policies)"));
     }
 
     #[test]

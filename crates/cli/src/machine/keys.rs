@@ -142,7 +142,7 @@ mod tests {
         );
         let policy = text("l1d.replacement");
         assert!(
-            policy.contains("    expected: lru | fifo | random | tree-plru\n    lru: Evicts the least"),
+            policy.contains("    expected: lru | fifo | random | tree-plru | srrip | brrip | drrip | ship\n    lru: Evicts the least"),
             "{policy}"
         );
         assert!(text("clocks.l2_mhz").starts_with("clocks.l2_mhz = (left out) MHz\n"));

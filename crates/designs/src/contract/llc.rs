@@ -57,7 +57,9 @@ impl DramPort for Dram {
             return Err(request);
         }
         assert!(!request.bytes.is_empty(), "a request to DRAM moves bytes");
-        let line = &mut self.lines[request.line.0 as usize];
+        // What lies behind the lines that are accessed may be prefetched.
+        let mut behind = Line::ZERO;
+        let line = self.lines.get_mut(request.line.0 as usize).unwrap_or(&mut behind);
         if request.write {
             line.merge(request.bytes, &request.tray);
         } else {

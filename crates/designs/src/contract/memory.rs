@@ -82,7 +82,9 @@ impl Memory {
 }
 
 fn perform(request: &mut Packet, lines: &mut [Line], stream: &mut Stream) {
-    let line = &mut lines[request.line.0 as usize];
+    // What lies behind the lines that are accessed may be prefetched.
+    let mut behind = Line::ZERO;
+    let line = lines.get_mut(request.line.0 as usize).unwrap_or(&mut behind);
     match &mut request.body {
         Body::Read(tray) => {
             // Bytes that were not requested are filled with garbage: no design may use them.

@@ -87,6 +87,7 @@ impl Prefetching {
     }
 
     fn see(&mut self, touch: &Touch, hit: bool) {
+        self.wishes.ask_for(touch.line);
         self.policy.seen(touch, hit, &mut self.wishes);
     }
 

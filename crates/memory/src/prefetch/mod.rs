@@ -29,18 +29,23 @@ pub trait Prefetcher: Send {
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
     lines: VecDeque<LineAddress>,
+    /// The page of the request that is seen: only its lines are wished for.
+    page: u64,
     /// How many there have been, and how many of them were dropped.
     added: u64,
     dropped: u64,
 }
 
+/// Lines of a page of 4 KiB. A prefetch goes past no page's end, behind which there may be no memory (as in ChampSim).
+const PAGE_LINES: u64 = 32;
+
 /// Wishes that wait; the oldest is dropped for another. ASSUMED: 16.
 const WISHES: usize = 16;
 
 impl Wishes {
-    /// Adds a line, unless it is wished for already.
+    /// Adds a line, unless it is wished for already or lies in another page than the line that was asked for.
     pub fn add(&mut self, line: LineAddress) {
-        if self.lines.contains(&line) {
+        if line.0 / PAGE_LINES != self.page || self.lines.contains(&line) {
             return;
         }
         if self.lines.len() == WISHES {
@@ -56,6 +61,11 @@ impl Wishes {
         if let Some(line) = line.0.checked_add_signed(distance) {
             self.add(LineAddress(line));
         }
+    }
+
+    /// From now on, lines are wished for because of this one.
+    pub fn ask_for(&mut self, line: LineAddress) {
+        self.page = line.0 / PAGE_LINES;
     }
 
     /// The lines, the next to be fetched first.

@@ -173,6 +173,15 @@ impl<P: Protocol> Slice<P> {
         self.replies.push(self.last_reply, packet).expect("room for a reply was checked");
     }
 
+    /// Bytes that a host writes overtake those of a prefetch that is under way: the fill brings what was there before.
+    fn overtake(&mut self, frame: FrameId, bytes: ByteMask, data: &Line) {
+        let Some(mshr) = self.cache.frames().pinned(frame) else { return };
+        let bytes = bytes & self.cache.mshrs.state(mshr).requested & !self.cache.frames().valid(frame);
+        let frames = self.cache.frames_mut();
+        frames.data_mut(frame).merge(bytes, data);
+        frames.add_valid(frame, bytes);
+    }
+
     /// Accepts the next request if there is room for everything that follows from it.
     fn look_up(&mut self, now: Cycle) {
         if self.awaits_reply && self.replies.is_full() {
@@ -276,8 +285,9 @@ impl<P: Protocol> Llc for Slice<P> {
             }
         }
         if let Some(frame) = self.cache.store.find(line) {
-            let bytes = P::plain(self, frame) & bytes;
-            self.cache.frames_mut().data_mut(frame).merge(bytes, data);
+            let plain = P::plain(self, frame) & bytes;
+            self.cache.frames_mut().data_mut(frame).merge(plain, data);
+            self.overtake(frame, bytes, data);
         }
     }
 
