@@ -27,7 +27,7 @@ fn levels(spec: &Spec) -> (Vec<u8>, Vec<Plain>) {
         Plain {
             geometry: spec.geometry,
             sides: sides.map(i64::from),
-            texels: (0..count).map(|n| [number(n).into(), 0.0, 0.0, 1.0]).collect(),
+            texels: (0..count).map(|n| [number(n).into(), 0.0, 0.0, 0.0]).collect(),
             addressing: spec.addressing,
             filter: spec.filter,
             normalized: spec.normalized,
