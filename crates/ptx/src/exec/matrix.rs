@@ -1,7 +1,7 @@
 //! Matrix products and the moves of matrices between lanes.
 //!
 //! What the ISA leaves open is fixed here. Products are exact. Those of f16, bf16 and tf32 are added as a GPU adds them
-//! ([`super::aligned`]); an f16 accumulator is widened before and rounded at the end. Other sums begin with the element of C and
+//! (`aligned`); an f16 accumulator is widened before and rounded at the end. Other sums begin with the element of C and
 //! take the products in the order of k: in f32, rounded to nearest after each, for elements of 8 bits; in f64 likewise. Integer
 //! sums are exact and then wrap around or, with `.satfinite`, stop at the ends of s32.
 
