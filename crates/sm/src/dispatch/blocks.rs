@@ -45,7 +45,7 @@ impl Dispatch for Blocks {
     fn check(&self) -> Result<(), String> {
         match self.ctas {
             1..=32 => Ok(()),
-            found => Err(format!("blocks: ctas = {found}: expected 1 to 32")),
+            found => Err(format!("found ctas = {found}, expected 1 to 32")),
         }
     }
 
@@ -119,6 +119,6 @@ mod tests {
     #[test]
     fn a_block_that_no_sm_can_have_is_refused() {
         assert!(Blocks::of(2).check().is_ok());
-        assert_eq!(Blocks::of(0).check().unwrap_err(), "blocks: ctas = 0: expected 1 to 32");
+        assert_eq!(Blocks::of(0).check().unwrap_err(), "found ctas = 0, expected 1 to 32");
     }
 }

@@ -29,7 +29,7 @@ impl Dispatch for Limited {
     fn check(&self) -> Result<(), String> {
         match self.most_per_sm {
             1..=32 => Ok(()),
-            found => Err(format!("limited: most_per_sm = {found}: expected 1 to 32")),
+            found => Err(format!("found most_per_sm = {found}, expected 1 to 32")),
         }
     }
 
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn a_limit_that_no_sm_can_have_is_refused() {
         assert!(Limited::to(1).check().is_ok() && Limited::to(32).check().is_ok());
-        assert_eq!(Limited::to(0).check().unwrap_err(), "limited: most_per_sm = 0: expected 1 to 32");
-        assert_eq!(Limited::to(33).check().unwrap_err(), "limited: most_per_sm = 33: expected 1 to 32");
+        assert_eq!(Limited::to(0).check().unwrap_err(), "found most_per_sm = 0, expected 1 to 32");
+        assert_eq!(Limited::to(33).check().unwrap_err(), "found most_per_sm = 33, expected 1 to 32");
     }
 }

@@ -24,6 +24,14 @@ pub use round_robin::RoundRobin;
 
 use grid::Grid;
 
+strata_memory::policy_family! {
+    DispatchPolicy:
+    "round-robin" => RoundRobin,
+    "depth-first" => DepthFirst,
+    "limited" => Limited,
+    "blocks" => Blocks,
+}
+
 /// A message from the dispatcher to an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
