@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use strata_engine::Cycle;
 
+use super::links::{Command, Sm};
 use super::policy::{DispatchPolicy, GridSite, Picks, SmView};
-use super::{Command, Sm};
 
 /// A grid and the SMs that it runs on.
 pub(super) struct Grid {

@@ -7,6 +7,7 @@ mod blocks;
 mod depth_first;
 mod grid;
 mod limited;
+mod links;
 mod policy;
 mod round_robin;
 
@@ -14,15 +15,17 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
+use strata_engine::{Cycle, Doorbell, Island, Window};
 
 pub use blocks::Blocks;
 pub use depth_first::DepthFirst;
 pub use limited::Limited;
+pub use links::{Command, Notice, SmLinks};
 pub use policy::{Dispatch, DispatchPolicy, GridSite, Picks, SmView};
 pub use round_robin::RoundRobin;
 
 use grid::Grid;
+use links::{Flush, Sm};
 
 strata_memory::policy_family! {
     DispatchPolicy:
@@ -30,46 +33,6 @@ strata_memory::policy_family! {
     "depth-first" => DepthFirst,
     "limited" => Limited,
     "blocks" => Blocks,
-}
-
-/// A message from the dispatcher to an SM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
-    /// Start the CTA with this linear index in the grid; the SM has room for it.
-    StartCta(u64),
-    /// Write back and invalidate the L1D; no CTA follows.
-    Flush,
-}
-
-/// A message from an SM to the dispatcher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notice {
-    /// A CTA has finished and released its resources.
-    CtaDone,
-    /// The L1D has been flushed.
-    Flushed,
-}
-
-/// The dispatcher's ends of the links to one SM. Each link needs one credit more than the SM has CTA slots.
-pub struct SmLinks {
-    /// Link to the SM.
-    pub commands: Outlet<Command>,
-    /// Link from the SM.
-    pub notices: Inlet<Notice>,
-}
-
-struct Sm {
-    links: SmLinks,
-    /// CTAs that still fit on the SM.
-    room: u32,
-    flush: Flush,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flush {
-    ToSend,
-    Sent,
-    Done,
 }
 
 /// Starts CTAs in grid order on the SMs that a policy picks, at most one per SM and cycle. Once all CTAs of a program's grid

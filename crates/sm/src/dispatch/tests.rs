@@ -1,6 +1,6 @@
 //! The dispatcher between the ends of links: who gets which CTA, and when.
 
-use strata_engine::link;
+use strata_engine::{Inlet, Outlet, link};
 
 use super::*;
 

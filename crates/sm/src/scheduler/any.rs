@@ -1,13 +1,59 @@
-//! A warp scheduler of any type, as an SM has it.
+//! A warp scheduler of any type, as a machine file chooses it and as an SM has it.
 
 use std::any::Any;
 use std::fmt;
 
 use super::greedy_then_oldest::GreedyThenOldest;
 use super::loose_round_robin::LooseRoundRobin;
-use super::policy::{self, View};
+use super::policy::{self, SchedulerSite, View};
 use super::switch_on_memory::SwitchOnMemory;
+use super::throttle::Throttle;
 use super::two_level::TwoLevel;
+
+/// A warp scheduler with its parameters, of any type.
+pub trait SchedulingPolicy: fmt::Debug + Send + Sync {
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// The field, what was found and what was expected.
+    fn check(&self) -> Result<(), String>;
+
+    /// Whether it looks at warps in a long wait.
+    fn looks_at_waiting(&self) -> bool;
+
+    /// Whether it has to hear what becomes of the L1D's lines.
+    fn hears_l1d(&self) -> bool;
+
+    /// A scheduler of the same parameters, without warps.
+    fn scheduler(&self, site: &SchedulerSite) -> Scheduler;
+
+    /// What holds loads of the SM's warps back.
+    fn throttle(&self, site: &SchedulerSite) -> Option<Box<dyn Throttle>>;
+}
+
+impl<S: policy::WarpScheduler> SchedulingPolicy for S {
+    fn check(&self) -> Result<(), String> {
+        policy::WarpScheduler::check(self)
+    }
+
+    fn looks_at_waiting(&self) -> bool {
+        S::LOOKS_AT_WAITING
+    }
+
+    fn hears_l1d(&self) -> bool {
+        S::HEARS_L1D
+    }
+
+    fn scheduler(&self, site: &SchedulerSite) -> Scheduler {
+        let mut scheduler = self.clone();
+        scheduler.start(site);
+        Scheduler::of(scheduler)
+    }
+
+    fn throttle(&self, site: &SchedulerSite) -> Option<Box<dyn Throttle>> {
+        policy::WarpScheduler::throttle(self, site)
+    }
+}
 
 /// A warp scheduler of any type. Those of most machines are known by their types, so that calls of them are direct. With a tag
 /// of its own, which is read faster than one hidden in the values.

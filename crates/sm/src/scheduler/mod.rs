@@ -9,11 +9,11 @@ mod switch_on_memory;
 mod throttle;
 mod two_level;
 
-pub use any::{AnyScheduler, Scheduler};
+pub use any::{AnyScheduler, Scheduler, SchedulingPolicy};
 pub use ccws::Ccws;
 pub use greedy_then_oldest::GreedyThenOldest;
 pub use loose_round_robin::LooseRoundRobin;
-pub use policy::{SchedulerSite, SchedulingPolicy, View, WarpScheduler};
+pub use policy::{SchedulerSite, View, WarpScheduler};
 pub use switch_on_memory::SwitchOnMemory;
 pub use throttle::{Moment, Throttle};
 pub use two_level::TwoLevel;

@@ -1,8 +1,7 @@
-//! What a warp scheduler is, and what makes one from a machine file's numbers.
+//! What a warp scheduler is.
 
 use std::fmt;
 
-use super::any::Scheduler;
 use super::throttle::Throttle;
 
 /// A scheduler's view of its warps, one bit per warp slot.
@@ -105,51 +104,6 @@ pub trait WarpScheduler: Clone + fmt::Debug + Send + Sync + 'static {
     fn throttle(&self, site: &SchedulerSite) -> Option<Box<dyn Throttle>> {
         let _ = site;
         None
-    }
-}
-
-/// A warp scheduler with its parameters, of any type.
-pub trait SchedulingPolicy: fmt::Debug + Send + Sync {
-    /// Checks the parameters.
-    ///
-    /// # Errors
-    /// The field, what was found and what was expected.
-    fn check(&self) -> Result<(), String>;
-
-    /// Whether it looks at warps in a long wait.
-    fn looks_at_waiting(&self) -> bool;
-
-    /// Whether it has to hear what becomes of the L1D's lines.
-    fn hears_l1d(&self) -> bool;
-
-    /// A scheduler of the same parameters, without warps.
-    fn scheduler(&self, site: &SchedulerSite) -> Scheduler;
-
-    /// What holds loads of the SM's warps back.
-    fn throttle(&self, site: &SchedulerSite) -> Option<Box<dyn Throttle>>;
-}
-
-impl<S: WarpScheduler> SchedulingPolicy for S {
-    fn check(&self) -> Result<(), String> {
-        WarpScheduler::check(self)
-    }
-
-    fn looks_at_waiting(&self) -> bool {
-        S::LOOKS_AT_WAITING
-    }
-
-    fn hears_l1d(&self) -> bool {
-        S::HEARS_L1D
-    }
-
-    fn scheduler(&self, site: &SchedulerSite) -> Scheduler {
-        let mut scheduler = self.clone();
-        scheduler.start(site);
-        Scheduler::of(scheduler)
-    }
-
-    fn throttle(&self, site: &SchedulerSite) -> Option<Box<dyn Throttle>> {
-        WarpScheduler::throttle(self, site)
     }
 }
 

@@ -6,7 +6,7 @@ use strata_engine::{Cited, Cycle};
 use strata_memory::LineAddress;
 use strata_memory::doors::LineNews;
 use strata_memory::policy::Chosen;
-use strata_ptx::isa::{Instruction, Op, Special};
+use strata_ptx::isa::{Barrier, Instruction, Op, Special, Src};
 
 use crate::config::{Scheduling, SmConfig};
 use crate::dispatch::Notice;
@@ -89,8 +89,9 @@ fn skipping_equals_ticking_while_loads_are_held_back() {
 
 #[test]
 fn what_the_l1d_tells_holds_loads_of_other_warps_back() {
-    let code = || vec![set(0, 0), set(1, 1), load(2, 0), alu(3, &[2]), load(4, 0), control(Op::Exit)];
-    let (quiet, mut told) = (bench(named("ccws"), code(), 2), bench(named("ccws"), code(), 2));
+    let meet = barrier(Barrier::Sync, &[], 0, Src::None, Src::None);
+    let code = vec![set(0, 0), set(1, 1), load(2, 0), alu(3, &[2]), load(4, 0), meet, control(Op::Exit)];
+    let (quiet, mut told) = (bench(named("ccws"), code.clone(), 2), bench(named("ccws"), code, 2));
     let line = LineAddress(HEAP / 128);
     // Told when warp 0 loads: it has lost a line and missed it again.
     told.sm.l1d.news.extend([
@@ -106,7 +107,8 @@ fn what_the_l1d_tells_holds_loads_of_other_warps_back() {
     let count = |name| told.1.count("ccws", name);
     assert_eq!([count("misses"), count("evictions"), count("lost")], [2, 1, 1]);
     // One loss in the six instructions until then gives at most the cut-off of two warps, 200, which takes 100 cycles to fall to
-    // the base score. Warp 1 is alone in its scheduler; its second load waits for the rest of them.
+    // the base score. Warp 1 is alone in its scheduler; its second load waits for the rest of them, and warp 0 at the barrier for
+    // warp 1.
     let (end, quiet_end) = (told.0, quiet.0);
     assert_eq!(count("held"), told.1.count("sm", "stall_inactive"));
     assert_eq!(end.since(quiet_end), count("held"), "nothing else takes longer");

@@ -71,7 +71,9 @@ fn a_loss_holds_others_back_until_its_score_has_fallen() {
 #[test]
 fn a_kernel_or_a_warp_that_begins_has_lost_nothing() {
     let mut detector = four_warps();
-    [missed(7, 2), evicted(7), missed(8, 2), missed(9, 3)].map(|news| detector.hear(news, at(1, 1001)));
+    [missed(7, 2), evicted(7), missed(8, 2), missed(9, 3)]
+        .into_iter()
+        .for_each(|news| detector.hear(news, at(1, 1001)));
     detector.remove(2, at(2, 1001));
     detector.add(2, at(2, 1001));
     detector.hear(missed(7, 2), at(3, 1002));
@@ -82,11 +84,11 @@ fn a_kernel_or_a_warp_that_begins_has_lost_nothing() {
     detector.hear(missed(8, 2), at(4, 1002));
     assert_eq!(detector.statistics.lost, 0);
     // One loss of the next kernel counts as one, among the instructions of that kernel: 1 * 8 * 400 / 10.
-    [evicted(8), missed(8, 2)].map(|news| detector.hear(news, at(5, 1004)));
+    [evicted(8), missed(8, 2)].into_iter().for_each(|news| detector.hear(news, at(5, 1004)));
     assert_eq!((detector.statistics.lost, detector.losses), (1, 1));
     detector.begin(at(5000, 2000));
     assert_eq!(detector.losses, 0);
-    [missed(9, 3), evicted(9), missed(9, 3)].map(|news| detector.hear(news, at(5000, 2010)));
+    [missed(9, 3), evicted(9), missed(9, 3)].into_iter().for_each(|news| detector.hear(news, at(5000, 2010)));
     assert_eq!(detector.scores.of(3, Cycle(5000)), 320);
 }
 
