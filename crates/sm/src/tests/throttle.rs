@@ -89,7 +89,7 @@ fn skipping_equals_ticking_while_loads_are_held_back() {
 
 #[test]
 fn what_the_l1d_tells_holds_loads_of_other_warps_back() {
-    let meet = barrier(Barrier::Sync, &[], 0, Src::None, Src::None);
+    let meet = barrier(Barrier::Sync, &[], 1, Src::None, Src::None);
     let code = vec![set(0, 0), set(1, 1), load(2, 0), alu(3, &[2]), load(4, 0), meet, control(Op::Exit)];
     let (quiet, mut told) = (bench(named("ccws"), code.clone(), 2), bench(named("ccws"), code, 2));
     let line = LineAddress(HEAP / 128);
