@@ -23,6 +23,7 @@ use flush::Flush;
 pub use merge::Found;
 use merge::Port;
 use news::News;
+pub(crate) use parameters::check_policies;
 pub use parameters::{Parameters, Rooms, WriteMissPolicy, check};
 pub use statistics::L1dStatistics;
 pub use strata_memory::cache::{ArrayUse, Home, Store};

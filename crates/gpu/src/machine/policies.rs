@@ -9,8 +9,10 @@ const KEYS: &[&str] = &[
     "sm.scheduling",
     "gpu.dispatch",
     "l1d.sram.replacement",
+    "l1d.sram.insertion",
     "l1d.sram.prefetch",
     "llc.conventional.replacement",
+    "llc.conventional.insertion",
     "llc.conventional.prefetch",
     "gpu.interleave_hash",
     "dram.scheduler",
@@ -67,7 +69,8 @@ mod tests {
         let names: Vec<&str> =
             all.iter().flat_map(|key| &key.policies).map(|policy| policy.name.as_str()).collect();
         let replacements = ["lru", "fifo", "random", "tree-plru", "srrip", "brrip", "drrip", "ship"];
-        let caches = [&replacements[..], &["none", "next-line", "stride", "stream"]].concat();
+        let insertions = ["all", "none", "by-pc", "dead-block"];
+        let caches = [&replacements[..], &insertions, &["none", "next-line", "stride", "stream"]].concat();
         let others = [
             "none",
             "xor",
@@ -100,7 +103,8 @@ mod tests {
             for policy in policies {
                 assert!(policy.meaning.ends_with('.'), "{key} = {}: {}", policy.name, policy.meaning);
                 let bits = policy.value.replace("bits = ...", "bits = [[12], [13], [14], [15]]");
-                let set = format!("{key}={}", bits.replace("...", "20"));
+                let passing = bits.replace("pass = ...", "pass = [50]");
+                let set = format!("{key}={}", passing.replace("...", "20"));
                 let sets = [&base[..], std::slice::from_ref(&set)].concat();
                 let machine = Machine::load("gtx480", &sets).unwrap_or_else(|error| panic!("{set}: {error}"));
                 let value = machine.keys().into_iter().find(|known| known.path == key);
