@@ -111,7 +111,8 @@ fn what_the_l1d_tells_holds_loads_of_other_warps_back() {
     // warp 1.
     let (end, quiet_end) = (told.0, quiet.0);
     assert_eq!(count("held"), told.1.count("sm", "stall_inactive"));
-    assert_eq!(end.since(quiet_end), count("held"), "nothing else takes longer");
+    // Where nothing is held back, both second loads issue in one cycle, and the load/store unit takes that of warp 1 a cycle later.
+    assert_eq!(end.since(quiet_end), count("held") - 1, "nothing else takes longer");
     assert!((50..100).contains(&count("held")), "{}", count("held"));
     assert_eq!(quiet.1.count("ccws", "held"), 0);
 }
