@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use strata_gpu::machine::{Machine, policies};
 use strata_workloads::{Size, find};
 
-use crate::support::{How, gtx480, run_on, ticked, verified};
+use crate::support::{How, gtx480, ticked, verified};
 
 const SCHEDULINGS: &[&str] = &[
     "loose-round-robin",
@@ -114,11 +114,8 @@ fn ccws_keeps_lines_that_warps_would_lose_and_leaves_others_alone() {
 
 #[test]
 fn an_l1d_that_does_not_tell_is_refused_by_name() {
-    let with = |system: &str| {
-        Machine::load_with("gtx480", &[system], &["sm.scheduling=ccws".to_owned()])
-            .map_err(|error| error.to_string())
-    };
-    let error = with("denovo").unwrap_err();
+    let ccws = ["sm.scheduling=ccws".to_owned()];
+    let error = Machine::load_with("gtx480", &["denovo"], &ccws).unwrap_err().to_string();
     assert!(
         error.ends_with(
             "sm.scheduling: found ccws, which has to hear what becomes of an L1D's lines, and `l1d.denovo`, which does not tell, \
@@ -127,8 +124,10 @@ fn an_l1d_that_does_not_tell_is_refused_by_name() {
         "{error}"
     );
     // FUSE's L1Ds tell, too.
+    let sets = ["sm.scheduling=ccws", "gpu.sms=1"].map(str::to_owned);
+    let machine = Machine::load_with("gtx480", &["dy-fuse"], &sets).unwrap();
     let program = find("kmeans").unwrap().program(Size::Test).unwrap();
-    let result = run_on(&with("dy-fuse").unwrap(), program.as_ref(), How::CHECKED).unwrap();
+    let result = verified(&machine, program.as_ref(), How::CHECKED, "dy-fuse");
     let count = |name| result.counter("ccws", name).unwrap();
     assert!(count("evictions") > 0 && count("lost") > 0);
 }
