@@ -10,7 +10,7 @@ pub enum Stall {
     LsuFull,
     /// An instruction is ready, but no operand collector for its unit is free.
     CollectorFull,
-    /// An instruction is ready, but its warp is outside the active set of a two-level scheduler.
+    /// An instruction is ready, but its warp is outside the active set of a two-level scheduler, or the throttle holds it back.
     Inactive,
     /// The next instruction waits for a value from memory.
     Memory,
