@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
-use strata_memory::doors::{Access, Action, Completion, L1d, Policy, Refusal};
+use strata_memory::doors::{Access, Action, Completion, L1d, LineNews, Policy, Refusal};
 use strata_memory::read_only::ReadOnly;
 use strata_memory::{LINE_BYTES, Line, LineAddress, Packet};
 
@@ -51,6 +51,9 @@ pub struct FakeL1d {
     pub refuse: Vec<u64>,
     /// A line of text for every access and flush.
     pub log: Vec<String>,
+    /// News that a test has placed here, and whether it was asked for any.
+    pub news: VecDeque<LineNews>,
+    pub tells: bool,
     /// Packets that a test has placed here for the network.
     pub outgoing: VecDeque<Packet>,
     answers: VecDeque<(Cycle, Completion)>,
@@ -68,6 +71,8 @@ impl FakeL1d {
             taken: (Cycle::ZERO, 0),
             refuse: Vec::new(),
             log: Vec::new(),
+            news: VecDeque::new(),
+            tells: false,
             outgoing: VecDeque::new(),
             answers: VecDeque::new(),
             flushed_at: None,
@@ -133,6 +138,14 @@ impl L1d for FakeL1d {
 
     fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
         self.outgoing.front().map(|packet| packet.wire_bytes())
+    }
+
+    fn tell_news(&mut self) {
+        self.tells = true;
+    }
+
+    fn news(&mut self) -> Option<LineNews> {
+        self.news.pop_front()
     }
 
     fn begin_flush(&mut self, invalidate: bool, now: Cycle) {

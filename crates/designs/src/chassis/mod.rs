@@ -6,6 +6,7 @@ mod flush;
 pub mod llc;
 mod merge;
 mod network_side;
+mod news;
 mod parameters;
 mod replay;
 mod statistics;
@@ -21,6 +22,7 @@ pub(crate) use config::l1d_config;
 use flush::Flush;
 pub use merge::Found;
 use merge::Port;
+use news::News;
 pub(crate) use parameters::check_policies;
 pub use parameters::{Parameters, Rooms, WriteMissPolicy, check};
 pub use statistics::L1dStatistics;
@@ -54,6 +56,7 @@ pub struct Chassis<S> {
     flush: Option<Flush>,
     /// What it fetches before it is asked for, in designs that have a place for that.
     pub prefetching: Option<Box<Prefetching>>,
+    news: News,
     port: Port,
     /// Counts for [`strata_memory::doors::L1d::changes`]: MSHRs and bypass entries freed; steps of accesses
     /// that waited in an MSHR; packets sent or received.
@@ -92,6 +95,7 @@ impl<S: Store> Chassis<S> {
             replay_stalled: false,
             flush: None,
             prefetching: None,
+            news: None,
             port: Port::default(),
             freed: 0,
             served_count: 0,

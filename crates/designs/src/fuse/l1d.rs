@@ -2,7 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
-use strata_memory::doors::{Access, Action, Completion, Design, L1d, Refusal};
+use strata_memory::doors::{Access, Action, Completion, Design, L1d, LineNews, Refusal};
 use strata_memory::{ByteMask, LineAddress, NodeId, Packet, ParameterError, SliceMap};
 
 use super::approximation::Search;
@@ -303,6 +303,14 @@ impl L1d for FuseL1d {
 
     fn is_flushed(&self) -> bool {
         self.chassis.is_flushed()
+    }
+
+    fn tell_news(&mut self) {
+        self.chassis.tell_news();
+    }
+
+    fn news(&mut self) -> Option<LineNews> {
+        self.chassis.take_news()
     }
 
     fn outstanding(&self) -> usize {

@@ -32,6 +32,7 @@ mod random_machines;
 mod random_programs;
 mod registers;
 mod rooms;
+mod scheduling;
 mod scratchpad;
 mod skipping;
 mod stash_apu;

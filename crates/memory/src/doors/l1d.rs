@@ -107,6 +107,25 @@ pub enum Refusal {
     Flush,
 }
 
+/// What an L1D tells of its lines, for schedulers that look at locality.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineNews {
+    /// An access of a warp found the line neither here nor on its way, and brings it.
+    Missed {
+        /// The line.
+        line: LineAddress,
+        /// The access's warp slot.
+        warp: u8,
+    },
+    /// The line left, so that another has room.
+    Evicted {
+        /// The line.
+        line: LineAddress,
+    },
+    /// A flush drops all lines.
+    Emptied,
+}
+
 /// An L1 data cache of any organisation.
 ///
 /// Order: accesses to the same line are performed in the order in which they were accepted.
@@ -219,6 +238,16 @@ pub trait L1d: Any + Send {
         let _ = (line, bytes, data);
     }
 
+    /// From now on it tells what becomes of its lines ([`L1d::news`]). Called before the first access, and only of a design that
+    /// [can](L1dDesign::tells_news). The default is of one that cannot.
+    fn tell_news(&mut self) {}
+
+    /// Takes the next piece of news, in the order in which things happened. What it tells, it tells by the end of the cycle of the
+    /// access or the fill that caused it.
+    fn news(&mut self) -> Option<LineNews> {
+        None
+    }
+
     /// Number of requests of any kind that await their replies.
     fn outstanding(&self) -> usize;
 
@@ -260,6 +289,11 @@ pub trait L1dDesign: Design {
     /// How it is kept coherent.
     fn coherence(&self) -> Coherence {
         Coherence::Boundaries
+    }
+
+    /// Whether an L1D can tell what becomes of its lines ([`L1d::tell_news`]), which some warp schedulers have to hear.
+    fn tells_news(&self) -> bool {
+        false
     }
 
     /// Whether an L1D shares its storage with shared memory, so that it is [resized](L1d::resize). One that does not keeps

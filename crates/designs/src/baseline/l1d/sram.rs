@@ -4,7 +4,7 @@ use std::iter;
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
-use strata_memory::doors::{Access, Completion, Design, L1d, Refusal};
+use strata_memory::doors::{Access, Completion, Design, L1d, LineNews, Refusal};
 use strata_memory::{NodeId, Packet, ParameterError, SliceMap};
 
 use super::config::SramL1dConfig;
@@ -101,6 +101,14 @@ impl L1d for SramL1d {
         if let Some(prefetching) = &mut self.chassis.prefetching {
             prefetching.resize(frames);
         }
+    }
+
+    fn tell_news(&mut self) {
+        self.chassis.tell_news();
+    }
+
+    fn news(&mut self) -> Option<LineNews> {
+        self.chassis.take_news()
     }
 
     fn outstanding(&self) -> usize {
