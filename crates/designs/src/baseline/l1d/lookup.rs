@@ -61,7 +61,7 @@ impl Chassis<SramStore> {
 
     /// Allocation on fill: the frame of a line that is being fetched.
     #[inline]
-    fn buffered(&self, line: LineAddress) -> Option<FrameId> {
+    pub(super) fn buffered(&self, line: LineAddress) -> Option<FrameId> {
         self.cache.store.buffers.as_ref()?;
         self.cache.mshrs.find(line).map(|mshr| self.cache.mshrs.state(mshr).frame)
     }
@@ -200,7 +200,7 @@ impl Chassis<SramStore> {
     }
 
     /// Assigns a frame to the access's line: the victim, after writing back its dirty bytes, or one outside the sets.
-    fn make_room(&mut self, touch: &Touch, victim: Option<FrameId>, now: Cycle) -> FrameId {
+    pub(super) fn make_room(&mut self, touch: &Touch, victim: Option<FrameId>, now: Cycle) -> FrameId {
         let Some(frame) = victim else {
             let frame = self.cache.store.buffer(touch);
             return frame.expect("a line without a frame of a set has one beside them");

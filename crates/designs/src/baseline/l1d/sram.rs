@@ -4,7 +4,7 @@ use std::iter;
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
-use strata_memory::doors::{Access, Completion, Design, L1d, Refusal};
+use strata_memory::doors::{Access, Completion, Design, Hint, HintLevel, Hinted, L1d, Refusal};
 use strata_memory::prefetch::Prefetching;
 use strata_memory::{NodeId, Packet, ParameterError, SliceMap};
 
@@ -52,6 +52,13 @@ impl L1d for SramL1d {
                 self.chassis.statistics.refuse(cause);
                 Err((access, cause))
             }
+        }
+    }
+
+    fn hint(&mut self, hint: &Hint, now: Cycle) -> Result<Hinted, Refusal> {
+        match hint.level {
+            HintLevel::L1d => self.chassis.hint(hint, now),
+            HintLevel::Llc => self.chassis.hint_below(hint, now),
         }
     }
 
@@ -118,8 +125,9 @@ impl L1d for SramL1d {
     }
 
     fn statistics(&self) -> Vec<Group> {
-        let prefetching = self.chassis.prefetching.as_ref();
-        let account = prefetching.map(|prefetching| prefetching.report("l1d_prefetch"));
-        iter::once(self.chassis.statistics.report()).chain(account).collect()
+        let prefetching = self.chassis.prefetching.as_deref();
+        let account = prefetching.and_then(|prefetching| prefetching.report("l1d_prefetch"));
+        let hints = Prefetching::report_hints(prefetching, "l1d_hints");
+        iter::once(self.chassis.statistics.report()).chain(account).chain([hints]).collect()
     }
 }
