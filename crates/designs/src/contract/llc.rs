@@ -90,6 +90,8 @@ struct Source {
     /// A prefetch that was refused, and the tags of those without an answer.
     held_hint: Option<Packet>,
     hints: Vec<u32>,
+    /// Prefetches that are left in the episode: they must end, or a lost request is never seen.
+    hints_left: u32,
     left: u32,
     under_way: VecDeque<Expected>,
     sent: u32,
@@ -122,6 +124,7 @@ pub fn check(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String
         held: None,
         held_hint: None,
         hints: Vec::new(),
+        hints_left: 0,
         left: 0,
         under_way: VecDeque::new(),
         sent: 0,
@@ -158,7 +161,9 @@ impl Bench {
             source.left == 0 && !holds && source.under_way.is_empty() && source.hints.is_empty()
         };
         for _ in 0..self.contract.episodes {
-            self.sources.iter_mut().for_each(|source| source.left = self.contract.accesses);
+            for source in &mut self.sources {
+                (source.left, source.hints_left) = (self.contract.accesses, self.contract.hints_an_episode());
+            }
             while !self.sources.iter().all(idle) {
                 self.cycle().map_err(|fault| format!("cycle {}: {fault}", self.now))?;
                 self.now = self.now.next();
@@ -255,7 +260,10 @@ impl Bench {
             let hints = &mut self.sources[source].hints;
             let place = hints.iter().position(|tag| *tag == reply.tag);
             let Some(place) = place else {
-                return Err(format!("the prefetch with tag {} was answered, but is not under way", reply.tag));
+                return Err(format!(
+                    "the prefetch with tag {} was answered, but is not under way",
+                    reply.tag
+                ));
             };
             hints.remove(place);
             self.hash.write(&now.0.to_le_bytes());
@@ -292,6 +300,7 @@ impl Bench {
         let source = &mut self.sources[index];
         if source.held_hint.is_none()
             && source.left > 0
+            && source.hints_left > 0
             && source.hints.len() < WINDOW
             && self.hints.below(100) < self.contract.hints
         {
@@ -306,6 +315,7 @@ impl Bench {
                 body: Body::Prefetch,
             }));
             source.sent += 1;
+            source.hints_left -= 1;
         }
         let Some(packet) = source.held_hint.take() else { return false };
         let tag = packet.tag;

@@ -89,6 +89,11 @@ impl Contract {
         }
     }
 
+    /// Most hints of an L1D or source in an episode.
+    fn hints_an_episode(&self) -> u32 {
+        (u64::from(self.accesses) * self.hints / 100) as u32
+    }
+
     /// Three L1Ds that share every line.
     pub fn shared(seed: u64) -> Contract {
         Contract { l1ds: 3, lines: 24, accesses: 600, ..Contract::alone(seed) }

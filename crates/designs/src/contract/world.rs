@@ -28,6 +28,8 @@ pub(super) struct Client {
     /// A hint that was refused.
     held_hint: Option<Hint>,
     pub left: u32,
+    /// Hints that are left in the episode: they must end, or a lost access is never seen.
+    hints_left: u32,
     pub under_way: Vec<Option<Expected>>,
     pub flushing: bool,
 }
@@ -35,7 +37,7 @@ pub(super) struct Client {
 impl Client {
     pub fn new(l1d: Box<dyn L1d>) -> Client {
         let under_way = (0..TOKENS).map(|_| None).collect();
-        Client { l1d, held: None, held_hint: None, left: 0, under_way, flushing: false }
+        Client { l1d, held: None, held_hint: None, left: 0, hints_left: 0, under_way, flushing: false }
     }
 
     pub fn is_idle(&self) -> bool {
@@ -165,7 +167,9 @@ impl World {
 
     pub fn run(mut self) -> Result<Outcome, String> {
         for episode in 0..self.contract.episodes {
-            self.clients.iter_mut().for_each(|client| client.left = self.contract.accesses);
+            for client in &mut self.clients {
+                (client.left, client.hints_left) = (self.contract.accesses, self.contract.hints_an_episode());
+            }
             while !self.clients.iter().all(Client::is_idle) {
                 self.cycle()?;
             }
@@ -303,10 +307,12 @@ impl World {
 
     /// A line that the program wishes for, in some cycles; it may be one behind those that are accessed.
     fn next_hint(&mut self, index: usize) -> Option<Hint> {
-        let client = &self.clients[index];
-        if client.left == 0 || client.held_hint.is_some() || self.hints.below(100) >= self.contract.hints {
+        let client = &mut self.clients[index];
+        let may_wish = client.left > 0 && client.hints_left > 0 && client.held_hint.is_none();
+        if !may_wish || self.hints.below(100) >= self.contract.hints {
             return None;
         }
+        client.hints_left -= 1;
         let line = LineAddress(self.hints.below(self.contract.lines + 2));
         let part = ByteMask::range(16 * self.hints.below(8) as usize, 16);
         let (is_whole, is_below) = (self.hints.below(2) == 0, self.hints.below(3) == 0);

@@ -114,7 +114,8 @@ fn what_the_program_wishes_for_has_an_account_of_its_own() {
     account.drop_hint();
     account.leave(frame(1));
     let names = ["wishes", "redundant", "dropped", "issued", "useful", "late", "unused", "harmful"];
-    let counts = |group: strata_engine::statistics::Group| names.map(|name| group.get(name).expect("a counter"));
+    let counts =
+        |group: strata_engine::statistics::Group| names.map(|name| group.get(name).expect("a counter"));
     assert_eq!(counts(Prefetching::report_hints(Some(&account), "l1d_hints")), [5, 1, 1, 3, 1, 1, 1, 1]);
     let of_policy = counts(account.report("l1d_prefetch").expect("it has a policy"));
     assert_eq!(of_policy[3..], [1, 0, 0, 1, 1]);

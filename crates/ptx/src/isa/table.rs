@@ -164,9 +164,7 @@ impl Op {
             Op::Prefetch(Prefetch { space, to: _ }) => {
                 T::memory().at(space).from(Widths::of(Width::address(space), 1))
             }
-            Op::BulkPrefetch(prefetch) => {
-                T::memory().at(Space::Global).from(WIDE.then(ROW, prefetch.rows()))
-            }
+            Op::BulkPrefetch(prefetch) => T::memory().at(Space::Global).from(WIDE.then(ROW, prefetch.rows())),
             // The lanes whose addresses count are not those that get the bytes.
             Op::LoadMatrix(matrix) => T::memory()
                 .accesses(Access { is_addressed: false, ..Access::at(matrix.mode()) })

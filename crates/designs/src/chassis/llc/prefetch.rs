@@ -44,14 +44,19 @@ impl<P: Protocol> Slice<P> {
         let frames = self.cache.frames().count();
         if is_redundant || !may_fetch {
             let account = self.prefetching.get_or_insert_with(|| Box::new(Prefetching::of_program(frames)));
-            if is_redundant { account.skip_hint() } else { account.drop_hint() };
+            if is_redundant {
+                account.skip_hint()
+            } else {
+                account.drop_hint()
+            };
             return Ok(());
         }
         let frame = match here {
             Some(frame) => Some(frame),
             None => self.cache.store.victim(line),
         };
-        let displaced = frame.and_then(|frame| self.cache.frames().line(frame)).filter(|other| *other != line);
+        let displaced =
+            frame.and_then(|frame| self.cache.frames().line(frame)).filter(|other| *other != line);
         let account = self.prefetching.get_or_insert_with(|| Box::new(Prefetching::of_program(frames)));
         let Some(frame) = frame else {
             account.drop_hint();
