@@ -346,7 +346,7 @@ impl Bench {
                 destination: self.slice,
                 client: Client::L1d,
                 tag: source.sent,
-                origin: Origin::default(),
+                origin: access.origin(),
                 body,
             });
             source.sent += 1;

@@ -68,8 +68,8 @@ struct Mark {
 
 impl Prefetching {
     /// Sets a policy to work in a cache of some frames, if it wishes for anything.
-    pub fn new(policy: PrefetchPolicy, frames: usize) -> Option<Box<Prefetching>> {
-        let policy = (policy.make())()?;
+    pub fn new(policy: &dyn PrefetchPolicy, frames: usize) -> Option<Box<Prefetching>> {
+        let policy = policy.build()?;
         Some(Box::new(Prefetching { policy: Some(policy), ..Prefetching::of_program(frames) }))
     }
 

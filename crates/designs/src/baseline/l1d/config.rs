@@ -3,10 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
-use strata_memory::prefetch::PrefetchPolicy;
-use strata_memory::replacement::ReplacementPolicy;
+use strata_memory::insertion::InsertionPolicy;
+use strata_memory::policy::Chosen;
+use strata_memory::prefetch::{PrefetchPolicy, Prefetching};
+use strata_memory::replacement::{self, ReplacementPolicy};
 use strata_memory::tags::{Geometry, MAX_FRAMES, SetIndex};
 
+use super::store::Shape;
 use crate::chassis::{Parameters, Rooms, WriteMissPolicy, l1d_config};
 
 /// When written bytes are sent to the level below.
@@ -45,10 +48,13 @@ l1d_config! {
         /// How the set of a line is computed.
         pub set_index: Cited<SetIndex>,
         /// Which way of a full set is evicted.
-        pub replacement: Cited<ReplacementPolicy>,
+        pub replacement: Cited<Chosen<dyn ReplacementPolicy>>,
+        /// Which lines that are fetched take a way; without this key, all. A store that fetches nothing is not asked.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub insertion: Option<Cited<Chosen<dyn InsertionPolicy>>>,
         /// What is fetched before it is asked for, into the cache itself; without this key, nothing.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub prefetch: Option<Cited<PrefetchPolicy>>,
+        pub prefetch: Option<Cited<Chosen<dyn PrefetchPolicy>>>,
         /// When a line that misses takes a way.
         pub allocate: Cited<Allocate>,
         /// Number of accesses that can start in one cycle.
@@ -79,7 +85,8 @@ impl SramL1dConfig {
             ways: table(4),
             unified: None,
             set_index: assumed(SetIndex::Bits, "the plain choice"),
-            replacement: table(ReplacementPolicy::LRU),
+            replacement: table(replacement::lru()),
+            insertion: None,
             prefetch: None,
             allocate: table(Allocate::OnMiss),
             sector_bytes: table(128),
@@ -111,12 +118,22 @@ impl SramL1dConfig {
         }
     }
 
-    pub(super) fn prefetch(&self) -> PrefetchPolicy {
-        self.prefetch.as_ref().map_or(PrefetchPolicy::NONE, |policy| **policy)
+    /// What a cache of some frames fetches before it is asked for.
+    pub(super) fn prefetching(&self, frames: usize) -> Option<Box<Prefetching>> {
+        Prefetching::new(&***self.prefetch.as_ref()?, frames)
     }
 
     pub(super) fn rooms(&self) -> Rooms {
         self.chassis_rooms(*self.accesses_per_cycle)
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        Shape {
+            geometry: self.geometry(),
+            on_fill: *self.allocate == Allocate::OnFill,
+            insertion: self.insertion.as_ref().map(|policy| policy.value.clone()),
+            mshrs: *self.mshr_entries,
+        }
     }
 
     /// The shape and policies of the tag array.
@@ -125,7 +142,7 @@ impl SramL1dConfig {
             sets: *self.sets,
             ways: *self.ways,
             index: *self.set_index,
-            replacement: *self.replacement,
+            replacement: self.replacement.value.clone(),
         }
     }
 }

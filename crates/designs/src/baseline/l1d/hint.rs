@@ -36,14 +36,14 @@ impl Chassis<SramStore> {
             self.account().skip_hint();
             return Ok(Hinted::Taken);
         }
-        let in_buffer = self.cache.store.buffers.is_some();
+        let touch = Touch { line, origin: hint.origin, node: self.node, kind: TouchKind::Prefetch };
+        let in_buffer = self.cache.store.is_fetched_outside(&touch);
         let takes_way = may_fetch && here.is_none() && !in_buffer;
         let victim = if takes_way { self.cache.store.sets.victim(line) } else { None };
         if !may_fetch || takes_way && victim.is_none() {
             self.account().drop_hint();
             return Ok(Hinted::Dropped);
         }
-        let touch = Touch { line, origin: hint.origin, node: self.node, kind: TouchKind::Prefetch };
         let displaced = victim.and_then(|frame| self.cache.frames().line(frame));
         let frame = match here {
             Some(frame) => frame,

@@ -30,9 +30,9 @@ impl SramL1d {
     ) -> Result<SramL1d, ParameterError> {
         config.check()?;
         let stream = Chassis::<SramStore>::stream(node, seed);
-        let store = SramStore::new(config.geometry(), *config.allocate, *config.mshr_entries, stream);
+        let store = SramStore::new(config.shape(), stream);
         let mut chassis = Chassis::new(config.parameters(), config.rooms(), node, slices, store);
-        chassis.prefetching = Prefetching::new(config.prefetch(), chassis.cache.frames().count());
+        chassis.prefetching = config.prefetching(chassis.cache.frames().count());
         Ok(SramL1d { chassis })
     }
 }
@@ -127,7 +127,8 @@ impl L1d for SramL1d {
     fn statistics(&self) -> Vec<Group> {
         let prefetching = self.chassis.prefetching.as_deref();
         let account = prefetching.and_then(|prefetching| prefetching.report("l1d_prefetch"));
+        let insertion = self.chassis.cache.store.sets.insertion("l1d_insertion");
         let hints = Prefetching::report_hints(prefetching, "l1d_hints");
-        iter::once(self.chassis.statistics.report()).chain(account).chain([hints]).collect()
+        iter::once(self.chassis.statistics.report()).chain(account).chain(insertion).chain([hints]).collect()
     }
 }

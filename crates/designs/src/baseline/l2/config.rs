@@ -2,8 +2,10 @@
 
 use strata_engine::Cited;
 use strata_memory::LINE_BYTES;
-use strata_memory::prefetch::PrefetchPolicy;
-use strata_memory::replacement::ReplacementPolicy;
+use strata_memory::insertion::InsertionPolicy;
+use strata_memory::policy::Chosen;
+use strata_memory::prefetch::{PrefetchPolicy, Prefetching};
+use strata_memory::replacement;
 use strata_memory::tags::SetIndex;
 
 use crate::chassis::llc::{Parameters, llc_config};
@@ -12,9 +14,12 @@ llc_config! {
     /// The parameters of one L2 slice, in cycles of its own clock. Lines have 128 bytes. The slice writes back, and allocates on writes
     /// without fetching: a mask records which bytes of a line are valid.
     pub struct L2Config {
+        /// Which lines that are fetched take a way; without this key, all. A write, which fetches nothing, takes one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub insertion: Option<Cited<Chosen<dyn InsertionPolicy>>>,
         /// What is fetched before it is asked for, lines being numbered as the slice numbers them; without this key, nothing.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub prefetch: Option<Cited<PrefetchPolicy>>,
+        pub prefetch: Option<Cited<Chosen<dyn PrefetchPolicy>>>,
         /// Unit of a fetch from DRAM in bytes.
         #[schemars(range(min = 4, max = LINE_BYTES), extend("unit" = "B"))]
         pub sector_bytes: Cited<usize>,
@@ -35,7 +40,8 @@ impl L2Config {
             sets: table(64),
             ways: table(8),
             set_index: assumed(SetIndex::Bits, "the plain choice"),
-            replacement: table(ReplacementPolicy::LRU),
+            replacement: table(replacement::lru()),
+            insertion: None,
             prefetch: None,
             sector_bytes: assumed(32, "one DRAM atom"),
             request_queue: assumed(8, "as deep as a network buffer"),
@@ -50,11 +56,13 @@ impl L2Config {
         }
     }
 
-    pub(super) fn prefetch(&self) -> PrefetchPolicy {
-        self.prefetch.as_ref().map_or(PrefetchPolicy::NONE, |policy| **policy)
+    /// What a cache of some frames fetches before it is asked for.
+    pub(super) fn prefetching(&self, frames: usize) -> Option<Box<Prefetching>> {
+        Prefetching::new(&***self.prefetch.as_ref()?, frames)
     }
 
     pub(super) fn parameters(&self) -> Parameters {
-        self.slice_parameters(*self.sector_bytes, 0)
+        let insertion = self.insertion.as_ref().map(|policy| policy.value.clone());
+        Parameters { insertion, ..self.slice_parameters(*self.sector_bytes, 0) }
     }
 }

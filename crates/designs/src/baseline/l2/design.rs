@@ -2,9 +2,9 @@
 
 use strata_memory::ParameterError;
 use strata_memory::doors::{Design, HOST_ITEM_BYTES, Llc, LlcDesign, LlcSite};
-use strata_memory::prefetch::Prefetching;
 
 use super::{Conventional, L2Config, L2Slice};
+use crate::chassis::check_policies;
 
 impl L2Slice {
     /// Makes an empty slice, called `number` in reports. `seed` starts the stream of random replacement.
@@ -13,13 +13,14 @@ impl L2Slice {
     /// Names the first parameter that cannot be built.
     pub fn new(config: &L2Config, number: u16, seed: u64) -> Result<L2Slice, ParameterError> {
         let mut slice = L2Slice::with(config.parameters(), number, seed, Conventional)?;
-        slice.prefetching = Prefetching::new(config.prefetch(), slice.cache.frames().count());
+        slice.prefetching = config.prefetching(slice.cache.frames().count());
         Ok(slice)
     }
 }
 
 impl Design for L2Config {
     fn check(&self) -> Result<(), ParameterError> {
+        check_policies(self.insertion.as_ref(), self.prefetch.as_ref())?;
         self.parameters().check()
     }
 

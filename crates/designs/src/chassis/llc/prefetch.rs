@@ -26,7 +26,7 @@ impl<P: Protocol> Slice<P> {
         }
         let request = self.requests.front(now).expect("a request is due");
         let (line, touch) = (request.line, request.touch());
-        let here = self.cache.store.find(line);
+        let here = self.find(line);
         let is_coming = here.is_some_and(|frame| self.cache.frames().pinned(frame).is_some());
         let missing = match here {
             Some(frame) => request.bytes & !self.cache.frames().valid(frame),
@@ -81,7 +81,7 @@ impl<P: Protocol> Slice<P> {
             return;
         }
         self.statistics.tag_reads += 1;
-        let is_here = self.cache.store.find(line).is_some();
+        let is_here = self.find(line).is_some();
         let may_fetch = !is_here && !self.cache.mshrs.is_full();
         let victim = if may_fetch { self.cache.store.victim(line) } else { None };
         let Some(prefetching) = &mut self.prefetching else { return };

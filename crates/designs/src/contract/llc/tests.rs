@@ -1,9 +1,12 @@
 //! The conventional L2 under the contract, and planted bugs that it must catch.
 
 use crate::baseline::{L2Config, L2Slice};
+use serde_json::json;
 use strata_engine::Cited;
-use strata_memory::prefetch::{self, PrefetchPolicy};
-use strata_memory::replacement::{self, ReplacementPolicy};
+use strata_memory::insertion::InsertionPolicy;
+use strata_memory::policy::{Chosen, PolicyKind};
+use strata_memory::prefetch::PrefetchPolicy;
+use strata_memory::replacement::ReplacementPolicy;
 
 use super::*;
 
@@ -57,17 +60,28 @@ fn the_contract_holds_for_narrow_and_wide_l2s() {
     holds(&narrow, Contract { accesses: 300, ..Contract::alone(1) });
     holds(&narrow, Contract { accesses: 300, ..Contract::shared(1) });
     let mut wide = L2Config::example();
-    wide.replacement.value = ReplacementPolicy::RANDOM;
+    wide.replacement.value = Chosen::named("random").unwrap();
     holds(&wide, Contract { lines: 1500, accesses: 4000, ..Contract::alone(2) });
+}
+
+/// Every insertion policy in turn.
+fn insertion(turn: usize) -> Chosen<dyn InsertionPolicy> {
+    let names = <dyn InsertionPolicy>::family().names();
+    let policy = match names[turn % names.len()] {
+        "by-pc" => json!({ "by-pc": { "pass": [4, 12, 20] } }),
+        name => json!(name),
+    };
+    serde_json::from_value(policy).expect("it is built in")
 }
 
 #[test]
 fn the_contract_holds_for_every_policy() {
-    for (n, replacement) in replacement::POLICIES.all().into_iter().enumerate() {
-        for (m, prefetch) in prefetch::POLICIES.all().into_iter().enumerate() {
+    for (n, replacement) in <dyn ReplacementPolicy>::family().names().into_iter().enumerate() {
+        for (m, prefetch) in <dyn PrefetchPolicy>::family().names().into_iter().enumerate() {
             let mut config = small();
-            config.replacement.value = ReplacementPolicy::of(replacement);
-            config.prefetch = Some(Cited::new(PrefetchPolicy::of(prefetch), "test"));
+            config.replacement.value = Chosen::named(replacement).unwrap();
+            config.prefetch = Some(Cited::new(Chosen::named(prefetch).unwrap(), "test"));
+            config.insertion = Some(Cited::new(insertion(n + m), "test"));
             config.sector_bytes.value = if n % 2 == 0 { 128 } else { 32 };
             let seed = (4 * n + m) as u64;
             holds(&config, Contract::alone(seed));

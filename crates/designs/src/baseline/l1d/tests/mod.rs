@@ -3,6 +3,7 @@
 mod contract;
 mod golden;
 mod hints;
+mod insertion;
 mod prefetch;
 
 use super::SramL1dConfig;
