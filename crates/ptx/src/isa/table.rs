@@ -161,10 +161,13 @@ impl Op {
             Op::Reduce { op: _, mode } => T::memory()
                 .accesses(Access::at(mode).atomic())
                 .from(Widths::of(Width::address(mode.space), 1).then(Width::of(mode.ty), 2)),
+            // The program has put it where it is for the time until its line is used.
             Op::Prefetch(Prefetch { space, to: _ }) => {
-                T::memory().at(space).from(Widths::of(Width::address(space), 1))
+                T::memory().wall().at(space).from(Widths::of(Width::address(space), 1))
             }
-            Op::BulkPrefetch(prefetch) => T::memory().at(Space::Global).from(WIDE.then(ROW, prefetch.rows())),
+            Op::BulkPrefetch(prefetch) => {
+                T::memory().wall().at(Space::Global).from(WIDE.then(ROW, prefetch.rows()))
+            }
             // The lanes whose addresses count are not those that get the bytes.
             Op::LoadMatrix(matrix) => T::memory()
                 .accesses(Access { is_addressed: false, ..Access::at(matrix.mode()) })
