@@ -89,11 +89,39 @@ fn the_account_tells_useful_late_unused_and_harmful() {
     account.miss(&touch(40), 0..2);
     account.drop_wish();
     account.clear();
-    let group = account.report("l1d_prefetch");
+    let group = account.report("l1d_prefetch").expect("it has a policy");
     let count = |name: &str| group.get(name).expect("a counter");
     assert_eq!(["issued", "useful", "late", "unused", "harmful"].map(count), [3, 1, 1, 1, 1]);
     assert_eq!(["wishes", "redundant", "dropped"].map(count), [5, 1, 1]);
     assert_eq!(group.broken, None);
+}
+
+#[test]
+fn what_the_program_wishes_for_has_an_account_of_its_own() {
+    let policy = PrefetchPolicy::named("next-line").unwrap();
+    let mut account = Prefetching::new(policy, 4).expect("it wishes for something");
+    let touch = |line| Touch { line: LineAddress(line), ..Touch::default() };
+    let frame = |n: usize| FrameId::from(n);
+    account.take_hint(frame(0), None);
+    account.hit(&touch(20), frame(0));
+    assert_eq!(account.wish(), Some(LineAddress(21)), "the first use of either's line counts as a miss");
+    account.issue(frame(1), Some(LineAddress(5)));
+    account.take_hint(frame(2), Some(LineAddress(6)));
+    account.merge(&touch(22), frame(2));
+    account.miss(&touch(5), 0..4);
+    account.miss(&touch(6), 0..4);
+    account.take_hint(frame(1), None);
+    account.skip_hint();
+    account.drop_hint();
+    account.leave(frame(1));
+    let names = ["wishes", "redundant", "dropped", "issued", "useful", "late", "unused", "harmful"];
+    let counts =
+        |group: strata_engine::statistics::Group| names.map(|name| group.get(name).expect("a counter"));
+    assert_eq!(counts(Prefetching::report_hints(Some(&account), "l1d_hints")), [5, 1, 1, 3, 1, 1, 1, 1]);
+    let of_policy = counts(account.report("l1d_prefetch").expect("it has a policy"));
+    assert_eq!(of_policy[3..], [1, 0, 0, 1, 1]);
+    assert!(Prefetching::of_program(4).report("l1d_prefetch").is_none());
+    assert_eq!(counts(Prefetching::report_hints(None, "l1d_hints")), [0; 8]);
 }
 
 #[test]
