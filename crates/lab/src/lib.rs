@@ -38,6 +38,7 @@ pub mod grid;
 pub mod inputs;
 pub mod job;
 pub mod metric;
+pub mod origin;
 pub mod package;
 pub mod page;
 pub mod paper;

@@ -1,5 +1,7 @@
 //! What policies wish for, on strings of requests by hand.
 
+use std::collections::BTreeSet;
+
 use super::{PrefetchPolicy, Prefetching, Wishes};
 use crate::address::LineAddress;
 use crate::cache::FrameId;
@@ -23,6 +25,50 @@ fn wishes(policy: &str, requests: &[(u64, u32, bool)]) -> Vec<u64> {
 fn next_lines_follow_misses_only() {
     assert_eq!(wishes("next-line", &[(7, 0, false), (9, 0, true), (8, 0, false)]), [8, 9]);
     assert_eq!(wishes("next-line", &[(u64::MAX, 0, false)]), [0_u64; 0], "there is no line behind the last");
+}
+
+/// The lines that miss of those that are asked for one after the other, in a cache without bounds whose fetches take no time.
+fn missed(policy: &str, lines: std::ops::Range<u64>) -> Vec<u64> {
+    let policy = Chosen::<dyn PrefetchPolicy>::named(policy).expect("it is built in");
+    let mut account = Prefetching::new(&*policy, 1 + lines.end as usize).expect("it wishes for something");
+    let (mut here, mut misses) = (BTreeSet::new(), Vec::new());
+    let frame = |line: u64| FrameId::from(line as usize);
+    for line in lines {
+        let touch = Touch { line: LineAddress(line), ..Touch::default() };
+        if here.insert(line) {
+            misses.push(line);
+            account.miss(&touch, 0..0);
+        } else {
+            account.hit(&touch, frame(line));
+        }
+        while let Some(wish) = account.wish() {
+            match here.insert(wish.0) {
+                true => account.issue(frame(wish.0), None),
+                false => account.skip(),
+            }
+        }
+    }
+    misses
+}
+
+#[test]
+fn of_lines_one_after_the_other_only_the_first_misses() {
+    // Tagged prefetch (Smith, ACM Computing Surveys 1982): a line that was prefetched brings the next when it is first used.
+    // Prefetch on misses alone would miss every other line. Each page of 32 lines begins anew.
+    assert_eq!(missed("next-line", 0..96), [0, 32, 64]);
+    // The third miss confirms a stream, which fetches four lines ahead: lines 3 to 5 are asked for before anything fetches them.
+    assert_eq!(missed("stream", 0..32), [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn a_product_of_matrices_has_a_stride_in_one_of_its_references() {
+    // The inner loop of a product of 100 x 100 words, of which a row of the second is 400 bytes away from the next, by the rules of
+    // Chen and Baer's table: the first iteration makes an entry, the second gives it a stride, the third confirms it.
+    let lines = |k: u64| [(50_000 + 4 * k, 500), (90_000 + 400 * k, 504), (10_000, 512)];
+    let iterations =
+        |count| (0..count).flat_map(lines).map(|(at, pc)| (at / 128, pc, true)).collect::<Vec<_>>();
+    assert_eq!(wishes("stride", &iterations(2)), [0_u64; 0]);
+    assert_eq!(wishes("stride", &iterations(3)), [(90_000 + 3 * 400) / 128]);
 }
 
 #[test]
