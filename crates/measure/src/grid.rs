@@ -1,6 +1,7 @@
 //! A table of numbers, some of which may be missing; the basis of every figure.
 
-use crate::question::Cell;
+/// A number, or why it is missing.
+pub type Cell = Result<f64, String>;
 
 /// How the numbers of several workloads are averaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
@@ -124,7 +125,10 @@ impl Grid {
 }
 
 /// Divides one number by another.
-pub(crate) fn divide(number: Cell, base: &Cell) -> Cell {
+///
+/// # Errors
+/// If the base is 0 or either number is missing.
+pub fn divide(number: Cell, base: &Cell) -> Cell {
     match base {
         Ok(0.0) => Err("the base of the ratio is 0".into()),
         Ok(base) => Ok(number? / base),

@@ -1,9 +1,8 @@
 //! A comparison's numbers for other programs: CSV and JSON, a line or an object for each number.
 
 use serde_json::{Map, Value, json};
-use strata_lab::compare::Comparison;
-use strata_lab::grid::Grid;
-use strata_lab::question::Cell;
+use strata_measure::compare::Comparison;
+use strata_measure::grid::{Cell, Grid};
 
 /// One number, and what it is of.
 struct Number<'a> {
@@ -62,7 +61,7 @@ pub fn json(comparison: &Comparison, grids: &[Grid]) -> String {
     });
     let numbers: Vec<Value> = numbers.collect();
     let command: Vec<String> = std::env::args().collect();
-    let whole = json!({ "simulator": strata_lab::SIMULATOR, "command": command, "numbers": numbers });
+    let whole = json!({ "simulator": strata_gpu::SIMULATOR, "command": command, "numbers": numbers });
     format!("{whole:#}\n")
 }
 
@@ -76,7 +75,7 @@ fn value(text: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use strata_lab::axes::{Axes, Base, Sweep};
+    use strata_measure::axes::{Axes, Base, Sweep};
 
     use super::*;
 

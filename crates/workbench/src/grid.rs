@@ -1,10 +1,9 @@
 //! Grids on a terminal. Names that repeat stand once, in the header or at the left, and no line is wider than the
 //! terminal.
 
-use strata_lab::axes::Axes;
-use strata_lab::grid::Grid;
-use strata_lab::question::Cell;
-use strata_lab::report::number;
+use strata_measure::axes::Axes;
+use strata_measure::grid::{Cell, Grid};
+use strata_measure::report::number;
 
 use crate::table::{self, Cells};
 
@@ -173,7 +172,7 @@ impl<'a> Shape<'a> {
 
 #[cfg(test)]
 mod tests {
-    use strata_lab::axes::Sweep;
+    use strata_measure::axes::Sweep;
 
     use super::*;
 

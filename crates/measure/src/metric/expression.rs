@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use crate::record::Record;
+use crate::numbers::Numbers;
 
 /// A parsed expression over counters.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,8 +65,8 @@ impl Expression {
     ///
     /// # Errors
     /// If the run lacks a counter, one is infinite, or a division by zero occurs.
-    pub fn evaluate(&self, record: &Record) -> Result<f64, String> {
-        self.root.evaluate(record).map_err(|reason| match reason {
+    pub fn evaluate(&self, run: Numbers<'_>) -> Result<f64, String> {
+        self.root.evaluate(run).map_err(|reason| match reason {
             Reason::Missing(reason) => reason,
             Reason::Zero => format!("`{self}` divides by zero"),
             Reason::Infinite(name) => format!("`{name}` is infinite"),
@@ -76,8 +76,8 @@ impl Expression {
     /// Whether the value is undefined although the run has every counter: the expression divides by zero, or a
     /// counter is infinite.
     #[must_use]
-    pub fn is_undefined(&self, record: &Record) -> bool {
-        matches!(self.root.evaluate(record), Err(Reason::Zero | Reason::Infinite(_)))
+    pub fn is_undefined(&self, run: Numbers<'_>) -> bool {
+        matches!(self.root.evaluate(run), Err(Reason::Zero | Reason::Infinite(_)))
     }
 
     /// The counters that the expression names, each with its group.
@@ -99,19 +99,19 @@ enum Reason {
 }
 
 impl Node {
-    fn evaluate(&self, record: &Record) -> Result<f64, Reason> {
+    fn evaluate(&self, run: Numbers<'_>) -> Result<f64, Reason> {
         match self {
             Node::Number(number) => Ok(*number),
-            Node::Counter { group, counter, optional } => match record.get(group, counter) {
+            Node::Counter { group, counter, optional } => match run.get(group, counter) {
                 Some(value) if value.as_f64().is_infinite() => {
                     Err(Reason::Infinite(format!("{group}.{counter}")))
                 }
                 Some(value) => Ok(value.as_f64()),
                 None if *optional => Ok(0.0),
-                None => Err(Reason::Missing(missing(record, group, counter))),
+                None => Err(Reason::Missing(missing(run, group, counter))),
             },
             Node::Binary(operator, left, right) => {
-                let (left, right) = (left.evaluate(record)?, right.evaluate(record)?);
+                let (left, right) = (left.evaluate(run)?, right.evaluate(run)?);
                 match operator {
                     Operator::Add => Ok(left + right),
                     Operator::Subtract => Ok(left - right),
@@ -135,10 +135,10 @@ impl Node {
     }
 }
 
-fn missing(record: &Record, group: &str, counter: &str) -> String {
-    let known = record.counters(group);
+fn missing(run: Numbers<'_>, group: &str, counter: &str) -> String {
+    let known = run.counters(group);
     if known.is_empty() {
-        format!("no counter `{group}.{counter}`: the run has the groups {}", record.groups().join(", "))
+        format!("no counter `{group}.{counter}`: the run has the groups {}", run.groups().join(", "))
     } else {
         format!("no counter `{group}.{counter}`: `{group}` has {}", known.join(", "))
     }

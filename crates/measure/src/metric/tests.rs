@@ -1,23 +1,26 @@
 use super::*;
-use crate::job::Job;
-use crate::record::{Record, Row, Value, measure};
+use crate::numbers::{Numbers, Row, Value};
+use crate::profile;
 use strata_workloads::Size;
 
-fn record() -> Record {
+fn rows() -> Vec<Row> {
     let row = |group: &str, counter: &str, value| Row {
         launch: None,
         group: group.into(),
         counter: counter.into(),
         value,
     };
-    let rows = vec![
+    vec![
         row("run", "cycles", Value::Count(8)),
         row("network.request", "packets_out", Value::Count(6)),
         row("energy", "l1d_pj", Value::Real(0.5)),
         row("l1d", "stalls", Value::Count(0)),
         Row { launch: Some(0), ..row("kernel", "cycles", Value::Count(3)) },
-    ];
-    Record { job: Job::profile("saxpy", Size::Test).unwrap(), rows }
+    ]
+}
+
+fn evaluate(expression: &Expression) -> Result<f64, String> {
+    expression.evaluate(Numbers { rows: &rows(), machine: None })
 }
 
 #[test]
@@ -31,7 +34,7 @@ fn expressions_are_computed() {
         ("energy.l1d_pj*2", 1.0),
         ("energy.l1d_pj? + energy.l2_pj? - l9.hits?", 0.5),
     ] {
-        assert_eq!(Expression::parse(text).unwrap().evaluate(&record()), Ok(expected), "{text}");
+        assert_eq!(evaluate(&Expression::parse(text).unwrap()), Ok(expected), "{text}");
     }
 }
 
@@ -46,7 +49,7 @@ fn what_cannot_be_computed_is_an_error() {
         ),
         ("run.cycles / l1d.stalls", "`run.cycles / l1d.stalls` divides by zero"),
     ] {
-        assert_eq!(Expression::parse(text).unwrap().evaluate(&record()), Err(expected.into()), "{text}");
+        assert_eq!(evaluate(&Expression::parse(text).unwrap()), Err(expected.into()), "{text}");
     }
 }
 
@@ -76,7 +79,7 @@ fn metrics_name_others_of_their_file() {
         a = { title = 'A', expression = '2 * b-c - run.cycles' }
         b-c = { title = 'B', expression = 'run.cycles + 1' }");
     let metrics = metrics.unwrap();
-    assert_eq!(metrics["a"].expression.evaluate(&record()), Ok(10.0));
+    assert_eq!(evaluate(&metrics["a"].expression), Ok(10.0));
     assert_eq!(metrics["a"].expression.counters(), [("run", "cycles"); 2]);
     for (text, expected) in [
         (
@@ -108,15 +111,17 @@ fn a_metric_is_a_name_or_an_expression() {
 
 #[test]
 fn a_profile_has_the_counters_of_its_metrics() {
-    let record = measure(&Job::profile("saxpy", Size::Test).unwrap(), None).unwrap();
+    let program = strata_workloads::find("saxpy").unwrap().program(Size::Test).unwrap();
+    let rows = profile::rows(program.as_ref()).unwrap();
+    let profile = Numbers { rows: &rows, machine: None };
     let metrics = common();
-    let value = |name: &str| metrics[name].expression.evaluate(&record).unwrap();
+    let value = |name: &str| metrics[name].expression.evaluate(profile).unwrap();
     for metric in metrics.values().filter(|metric| metric.kind == Kind::Profile) {
         Known::default().check(metric).unwrap();
         assert!((0.0..=100.0).contains(&value(&metric.name)), "{}", metric.name);
     }
     // PTX names more registers than the allocator, so five of them hold less.
     assert!(value("top5-ptx-register-writes") < value("top5-register-writes"));
-    assert_eq!(record.get("ptx_registers", "reusing_kernels"), Some(Value::Count(0)));
-    assert_eq!(record.get("registers", "reusing_kernels"), Some(Value::Count(1)));
+    assert_eq!(profile.get("ptx_registers", "reusing_kernels"), Some(Value::Count(0)));
+    assert_eq!(profile.get("registers", "reusing_kernels"), Some(Value::Count(1)));
 }

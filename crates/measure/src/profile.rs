@@ -4,6 +4,8 @@ use strata_gpu::machine::Machine;
 use strata_gpu::profile::{Compression, LineClass, Profile, SpaceProfile};
 use strata_workloads::HostProgram;
 
+use crate::numbers::{Row, Value};
+
 /// A counter of profiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
@@ -23,11 +25,21 @@ pub fn counters() -> Vec<Counter> {
     counts(&ALLOCATIONS.map(|_| Profile::default())).into_iter().map(|(counter, _)| counter).collect()
 }
 
-/// Profiles a program.
+/// Profiles a program, and returns its numbers.
 ///
 /// # Errors
 /// If it does not run or has wrong results.
-pub(crate) fn measure(program: &dyn HostProgram) -> Result<Vec<(Counter, u64)>, String> {
+pub fn rows(program: &dyn HostProgram) -> Result<Vec<Row>, String> {
+    let row = |(counter, value): (Counter, u64)| Row {
+        launch: None,
+        group: counter.group.into(),
+        counter: counter.name,
+        value: Value::Count(value),
+    };
+    Ok(measure(program)?.into_iter().map(row).collect())
+}
+
+fn measure(program: &dyn HostProgram) -> Result<Vec<(Counter, u64)>, String> {
     let mut profiles = ALLOCATIONS.map(|_| Profile::default());
     for (profile, allocation) in profiles.iter_mut().zip(&ALLOCATIONS) {
         *profile = profile_with(program, allocation.sets)?;

@@ -6,10 +6,9 @@ use strata_engine::config::did_you_mean;
 use strata_gpu::machine::Machine;
 use strata_gpu::machine::identity::numbers;
 
-use super::Metric;
-use crate::job::Kind;
+use super::{Kind, Metric};
+use crate::numbers::counters_of_run;
 use crate::profile::Counter;
-use crate::record;
 
 type Groups = BTreeMap<String, BTreeSet<String>>;
 
@@ -37,7 +36,7 @@ impl Known {
     /// # Errors
     /// Why the machine cannot be built.
     pub fn add(&mut self, machine: &Machine) -> Result<(), String> {
-        for (group, counters) in record::counters_of_run(machine)? {
+        for (group, counters) in counters_of_run(machine)? {
             self.timing.entry(group).or_default().extend(counters);
         }
         for path in numbers(machine.table()) {

@@ -1,4 +1,4 @@
-//! `strata explain`: the meaning of statistics, metrics, policies and energies.
+//! `explain`: the meaning of statistics, metrics, policies and energies.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,14 @@ use strata_engine::config::did_you_mean;
 use strata_engine::statistics::{Array, Definition, Mark};
 use strata_gpu::machine::{Machine, PolicyKey, policies};
 use strata_gpu::{catalogue, energy};
-use strata_lab::metric::{self, Metric, Metrics};
-use strata_lab::profile;
-use strata_lab::record::COUNTERS_OF_RUN;
+use strata_measure::metric::{self, Metric, Metrics};
+use strata_measure::numbers::COUNTERS_OF_RUN;
+use strata_measure::profile;
 
 use crate::choice::MachineChoice;
-use crate::{Finished, print};
+use crate::print;
 
-/// Arguments of `strata explain`.
+/// Arguments of `explain`.
 #[derive(Args)]
 pub struct ExplainArguments {
     /// What to explain: a counter (`l1d.load_hits`), a group (`l1d`), a metric (`ipc`), a policy
@@ -30,17 +30,15 @@ pub struct ExplainArguments {
 ///
 /// # Errors
 /// An unknown metric, group, counter or structure; the message lists the known ones.
-pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
+pub fn explain(arguments: &ExplainArguments) -> Result<(), String> {
     let machine = arguments.machine.load(&[])?;
     if let Some(structure) = arguments.statistic.as_deref().and_then(energies) {
-        print(&energy::explain(&machine, structure)?)?;
-        return Ok(Finished::Well);
+        return print(&energy::explain(&machine, structure)?);
     }
     let groups = groups(&machine)?;
     let (metrics, policies) = (metric::common(), policies());
     if let Some(text) = arguments.statistic.as_deref().and_then(|asked| of_policies(asked, &policies)) {
-        print(&text)?;
-        return Ok(Finished::Well);
+        return print(&text);
     }
     let text = match &arguments.statistic {
         None => contents(&groups, &metrics) + &keys_of(&policies),
@@ -49,8 +47,7 @@ pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
             None => of_counters(name, &groups, &metrics)?,
         },
     };
-    print(&text)?;
-    Ok(Finished::Well)
+    print(&text)
 }
 
 /// A group of counters, for readers.

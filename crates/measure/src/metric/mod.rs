@@ -8,13 +8,21 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use strata_engine::config::{self, did_you_mean};
 
 pub use expression::Expression;
 pub use known::Known;
 
-use crate::job::Kind;
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Cycles and counters of a run on a machine.
+    Timing,
+    /// What the program asks of memory, independent of the machine.
+    Profile,
+}
 
 /// A number computed from a run's counters.
 #[derive(Clone, Debug, PartialEq)]
