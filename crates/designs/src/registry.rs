@@ -1,11 +1,10 @@
-//! The designs that a machine file can name. Each takes one line here.
+//! The designs that a machine file can name. Each takes one line here. A command of one's own adds designs and policies.
 
 use std::sync::{Arc, OnceLock};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use strata_engine::config::{ConfigError, Entry, Section, SectionFacts, did_you_mean, facts};
-use strata_memory::cache::policy;
 use strata_memory::doors::{
     L1dDesign, LanePathDesign, LlcDesign, Named, NetworkDesign, RegisterFileDesign, ScratchpadDesign,
 };
@@ -61,20 +60,6 @@ pub struct Registry {
     pub networks: Designs<dyn NetworkDesign>,
     /// Designs behind the [`Llc`](strata_memory::doors::Llc) door.
     pub llcs: Designs<dyn LlcDesign>,
-    /// Policies of DRAM channels, until they are handed over to [`dram::policies`].
-    dram: dram::Policies,
-}
-
-impl Registry {
-    /// Adds policies of DRAM channels: schedulers, page and refresh policies, one line each.
-    ///
-    /// # Panics
-    /// Panics if a policy has the name of another of its kind.
-    #[must_use]
-    pub fn with_dram(mut self, add: impl FnOnce(dram::Policies) -> dram::Policies) -> Registry {
-        self.dram = add(self.dram);
-        self
-    }
 }
 
 macro_rules! with {
@@ -107,24 +92,32 @@ with! {
     with_llc, llcs, LlcDesign, "`llc`";
 }
 
-impl Registry {
-    /// Adds a replacement policy, which `replacement` of any cache can name.
-    ///
-    /// # Panics
-    /// Panics if another has the name.
-    pub fn with_replacement(self, policy: policy::Entry<replacement::Make>) -> Self {
-        replacement::POLICIES.add(policy);
-        self
-    }
+macro_rules! with_policy {
+    ($($method:ident, $policy:path, $($add:ident)::+, $what:literal;)*) => {
+        impl Registry {
+            $(
+                #[doc = concat!("Adds ", $what, "; `P` is its section of a machine file, whose documentation gives its meaning.")]
+                ///
+                /// # Panics
+                /// Panics if another policy of its kind has the name.
+                pub fn $method<P>(self, name: &'static str) -> Self
+                where
+                    P: $policy + DeserializeOwned + JsonSchema + 'static,
+                {
+                    $($add)::+::<P>(name);
+                    self
+                }
+            )*
+        }
+    };
+}
 
-    /// Adds a prefetch policy, which `prefetch` of any cache that has the key can name.
-    ///
-    /// # Panics
-    /// Panics if another has the name.
-    pub fn with_prefetch(self, policy: policy::Entry<prefetch::Make>) -> Self {
-        prefetch::POLICIES.add(policy);
-        self
-    }
+with_policy! {
+    with_replacement, replacement::ReplacementPolicy, replacement::add, "a replacement policy, which `replacement` of any cache can name";
+    with_prefetch, prefetch::PrefetchPolicy, prefetch::add, "a prefetch policy, which `prefetch` of any cache that has the key can name";
+    with_dram_scheduler, dram::Scheduler, dram::add_scheduler, "a scheduler of DRAM channels";
+    with_dram_page, dram::PagePolicy, dram::pages::add, "a page policy of DRAM channels";
+    with_dram_refresh, dram::RefreshPolicy, dram::refreshes::add, "a refresh policy of DRAM channels";
 }
 
 /// The designs available behind one door.
@@ -190,15 +183,13 @@ pub fn registry() -> &'static Registry {
     REGISTRY.get_or_init(built_in)
 }
 
-/// Adds your own designs to the built-in ones, for the whole process. Call it once, before anything reads a
+/// Adds your own designs and policies to the built-in ones, for the whole process. Call it once, before anything reads a
 /// machine file.
 ///
 /// # Panics
 /// Panics if a machine file has been read or designs have been added before: the meaning of a name never
 /// changes while a process runs.
 pub fn extend(add: impl FnOnce(Registry) -> Registry) {
-    let mut registry = add(built_in());
-    dram::use_policies(std::mem::take(&mut registry.dram));
-    let extended = REGISTRY.set(registry);
+    let extended = REGISTRY.set(add(built_in()));
     assert!(extended.is_ok(), "designs are added before the first machine file is read, and once");
 }

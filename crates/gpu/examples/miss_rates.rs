@@ -12,16 +12,18 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use strata_gpu::machine::Machine;
 use strata_gpu::{RunRequest, run};
-use strata_memory::cache::policy::Entry;
+use strata_memory::policy::{Chosen, PolicyKind};
 use strata_memory::replacement::optimal::fewest_misses;
-use strata_memory::replacement::{Make, POLICIES, Replacement, ReplacementPolicy};
+use strata_memory::replacement::{Replacement, ReplacementPolicy, Shape};
 use strata_memory::{LineAddress, NodeId, Touch};
 use strata_workloads::{Size, find};
 
 /// The policy that decides.
-static DECIDES: Mutex<ReplacementPolicy> = Mutex::new(ReplacementPolicy::LRU);
+static DECIDES: Mutex<&str> = Mutex::new("lru");
 
 /// What each SM's cache has looked up.
 static SEEN: Mutex<BTreeMap<NodeId, Stream>> = Mutex::new(BTreeMap::new());
@@ -33,15 +35,17 @@ struct Stream {
     misses: u64,
 }
 
-const RECORDED: Entry<Make> = Entry {
-    name: "recorded",
-    meaning: "Does what another policy does, and records it",
-    source: "this example",
-    make: |shape| {
-        let policy = *DECIDES.lock().expect("nobody panics with it");
-        Ok(Box::new(Recorded((policy.make())(shape)?)))
-    },
-};
+/// Does what another policy does, and records it.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Recorder {}
+
+impl ReplacementPolicy for Recorder {
+    fn build(&self, shape: Shape) -> Box<dyn Replacement> {
+        let name = *DECIDES.lock().expect("nobody panics with it");
+        let policy = Chosen::<dyn ReplacementPolicy>::named(name).expect("it is built in");
+        Box::new(Recorded(policy.build(shape)))
+    }
+}
 
 struct Recorded(Box<dyn Replacement>);
 
@@ -71,12 +75,7 @@ impl Replacement for Recorded {
 }
 
 /// Misses and look-ups of a workload under a policy, and the fewest misses of what it looked up.
-fn misses(
-    workload: &str,
-    size: Size,
-    machine: &Machine,
-    policy: ReplacementPolicy,
-) -> Result<[u64; 3], String> {
+fn misses(workload: &str, size: Size, machine: &Machine, policy: &'static str) -> Result<[u64; 3], String> {
     *DECIDES.lock().expect("nobody panics with it") = policy;
     SEEN.lock().expect("nobody panics with it").clear();
     let found = find(workload).ok_or_else(|| format!("unknown workload `{workload}`"))?;
@@ -94,18 +93,18 @@ fn misses(
 }
 
 fn table(machine: &str, size: &str, workloads: &[String]) -> Result<(), String> {
-    let policies: Vec<_> = POLICIES.all().iter().filter(|entry| entry.name != "recorded").copied().collect();
+    let policies = <dyn ReplacementPolicy>::family().names();
+    let policies: Vec<_> = policies.into_iter().filter(|name| *name != "recorded").collect();
     let machine = Machine::load(machine, &["l1d.replacement=recorded".to_owned()])
         .map_err(|error| error.to_string())?;
     let size = size.parse::<Size>().map_err(|error| error.to_string())?;
-    let names: Vec<_> = policies.iter().map(|entry| entry.name).collect();
-    println!("| workload | look-ups | {} | fewest |", names.join(" | "));
-    println!("| --- | ---: |{} ---: |", " ---: |".repeat(names.len()));
+    println!("| workload | look-ups | {} | fewest |", policies.join(" | "));
+    println!("| --- | ---: |{} ---: |", " ---: |".repeat(policies.len()));
     for workload in workloads {
         let (mut row, mut of_lru) = (Vec::new(), [0; 3]);
         for policy in &policies {
-            let counts = misses(workload, size, &machine, ReplacementPolicy::of(policy))?;
-            if policy.name == "lru" {
+            let counts = misses(workload, size, &machine, policy)?;
+            if *policy == "lru" {
                 of_lru = counts;
             }
             row.push(percent(counts[0], counts[1]));
@@ -120,7 +119,7 @@ fn percent(part: u64, all: u64) -> String {
 }
 
 fn main() -> ExitCode {
-    strata_designs::registry::extend(|known| known.with_replacement(RECORDED));
+    strata_designs::registry::extend(|known| known.with_replacement::<Recorder>("recorded"));
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.as_slice() {
         [machine, size, workloads @ ..] if !workloads.is_empty() => table(machine, size, workloads),

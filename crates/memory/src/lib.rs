@@ -24,6 +24,7 @@ pub mod packet;
 pub mod packets;
 pub mod parameters;
 pub mod partition;
+pub mod policy;
 pub mod prefetch;
 pub mod read_only;
 pub mod replacement;

@@ -9,6 +9,7 @@ use strata_engine::seed::Stream;
 use crate::address::LineAddress;
 use crate::cache::{FrameId, Frames, Store};
 use crate::parameters::ParameterError;
+use crate::policy::Chosen;
 use crate::replacement::{ReplacementPolicy, Shape, Victims};
 use crate::touch::Touch;
 
@@ -64,7 +65,7 @@ fn fermi(line: u64) -> u64 {
 pub const MAX_FRAMES: usize = 1 << 20;
 
 /// The shape and policies of the sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Number of sets in the array.
     pub sets: usize,
@@ -73,7 +74,7 @@ pub struct Geometry {
     /// How the set of a line is computed from its number.
     pub index: SetIndex,
     /// Which way of a full set is evicted.
-    pub replacement: ReplacementPolicy,
+    pub replacement: Chosen<dyn ReplacementPolicy>,
 }
 
 impl Geometry {
@@ -82,7 +83,7 @@ impl Geometry {
     /// # Errors
     /// Names the first wrong field.
     pub fn check(&self) -> Result<(), ParameterError> {
-        let Geometry { sets, ways, index, replacement } = *self;
+        let Geometry { sets, ways, index, ref replacement } = *self;
         let (field, message) = if sets == 0 || sets > 1 << 24 {
             ("sets", format!("must be 1 to 2^24, found {sets}"))
         } else if !(1..=64).contains(&ways) {
@@ -137,7 +138,7 @@ impl Sets {
             index,
             bits: if sets.is_power_of_two() { sets.trailing_zeros() } else { 0 },
             frames: Frames::new(sets * ways + buffers),
-            victims: Victims::new(replacement, Shape { sets, ways, stream }),
+            victims: Victims::new(&replacement, Shape { sets, ways, stream }),
             brought: vec![Touch::default(); buffers],
         }
     }
@@ -250,13 +251,14 @@ mod tests {
     use super::*;
     use crate::line::ByteMask;
     use crate::mshr::MshrId;
+    use crate::replacement;
 
     fn touch(line: u64) -> Touch {
         Touch { line: LineAddress(line), ..Touch::default() }
     }
 
     fn array(sets: usize, ways: usize, index: SetIndex) -> Sets {
-        let geometry = Geometry { sets, ways, index, replacement: ReplacementPolicy::LRU };
+        let geometry = Geometry { sets, ways, index, replacement: replacement::lru() };
         Sets::new(geometry, Stream::new(1, "tags"))
     }
 
@@ -335,12 +337,16 @@ mod tests {
 
     #[test]
     fn faults_of_a_geometry_are_named() {
-        let good =
-            Geometry { sets: 4, ways: 4, index: SetIndex::Bits, replacement: ReplacementPolicy::TREE_PLRU };
+        let good = Geometry {
+            sets: 4,
+            ways: 4,
+            index: SetIndex::Bits,
+            replacement: Chosen::named("tree-plru").unwrap(),
+        };
         assert_eq!(good.check(), Ok(()));
-        assert!(Geometry { sets: 6, ..good }.check().is_err());
-        assert!(Geometry { sets: 0, ..good }.check().is_err());
-        assert!(Geometry { ways: 3, ..good }.check().is_err());
-        assert!(Geometry { ways: 65, ..good }.check().is_err());
+        assert!(Geometry { sets: 6, ..good.clone() }.check().is_err());
+        assert!(Geometry { sets: 0, ..good.clone() }.check().is_err());
+        assert!(Geometry { ways: 3, ..good.clone() }.check().is_err());
+        assert!(Geometry { ways: 65, ..good.clone() }.check().is_err());
     }
 }

@@ -1,26 +1,27 @@
 //! A replacement policy: evicts the way that was used last, so that a loop longer than its set keeps most of its lines.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use strata_memory::Touch;
-use strata_memory::cache::policy::Entry;
-use strata_memory::replacement::{Make, Replacement};
+use strata_memory::replacement::{Replacement, ReplacementPolicy, Shape};
 
-/// The policy's name and what makes it.
-pub const EVICT_LATEST: Entry<Make> = Entry {
-    name: "evict-latest",
-    meaning: "Evicts the way that was used last",
-    source: "an example",
-    make: |shape| {
-        Ok(Box::new(EvictLatest { ways: shape.ways, used: vec![0; shape.sets * shape.ways], clock: 0 }))
-    },
-};
+/// Evicts the way that was used last (an example).
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct EvictLatest {}
 
-struct EvictLatest {
+impl ReplacementPolicy for EvictLatest {
+    fn build(&self, shape: Shape) -> Box<dyn Replacement> {
+        Box::new(Uses { ways: shape.ways, used: vec![0; shape.sets * shape.ways], clock: 0 })
+    }
+}
+
+struct Uses {
     ways: usize,
     used: Vec<u64>,
     clock: u64,
 }
 
-impl Replacement for EvictLatest {
+impl Replacement for Uses {
     fn used(&mut self, set: usize, way: usize, _: &Touch) {
         self.clock += 1;
         self.used[set * self.ways + way] = self.clock;

@@ -20,7 +20,7 @@ pub fn add(registry: Registry) -> Registry {
         .with_llc::<direct_mapped_llc::Config>("direct-mapped")
         .with_network::<ideal_network::Config>("ideal")
         .with_register_file::<ported_registers::Config>("ported")
-        .with_replacement(evict_latest::EVICT_LATEST)
-        .with_prefetch(next_pair::NEXT_PAIR)
-        .with_dram(|policies| policies.with_scheduler::<reads_first::ReadsFirst>("reads-first"))
+        .with_replacement::<evict_latest::EvictLatest>("evict-latest")
+        .with_prefetch::<next_pair::NextPair>("pair")
+        .with_dram_scheduler::<reads_first::ReadsFirst>("reads-first")
 }

@@ -1,20 +1,21 @@
 //! A prefetcher: after a load that misses, fetches the other line of its aligned pair.
 
-use strata_memory::cache::policy::Entry;
-use strata_memory::prefetch::{Make, Prefetcher, Wishes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use strata_memory::prefetch::{PrefetchPolicy, Prefetcher, Wishes};
 use strata_memory::{LineAddress, Touch, TouchKind};
 
-/// The policy's name and what makes it.
-pub const NEXT_PAIR: Entry<Make> = Entry {
-    name: "pair",
-    meaning: "After a load that misses, fetches the other line of its aligned pair",
-    source: "an example",
-    make: || Some(Box::new(Pair)),
-};
+/// After a load that misses, fetches the other line of its aligned pair (an example).
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct NextPair {}
 
-struct Pair;
+impl PrefetchPolicy for NextPair {
+    fn build(&self) -> Option<Box<dyn Prefetcher>> {
+        Some(Box::new(self.clone()))
+    }
+}
 
-impl Prefetcher for Pair {
+impl Prefetcher for NextPair {
     fn seen(&mut self, touch: &Touch, hit: bool, wishes: &mut Wishes) {
         if !hit && touch.kind == TouchKind::Load {
             wishes.add(LineAddress(touch.line.0 ^ 1));

@@ -27,7 +27,7 @@ pub(super) fn lines(config: &FuseConfig) -> Lines {
             sets: *sram.sets,
             ways: *sram.ways,
             index: *sram.set_index,
-            replacement: *sram.replacement,
+            is_lru: sram.replacement.name() == "lru",
         };
         SramBank { places: Places::new(shape, first + registers), grows: *sram.grows }
     });
@@ -41,7 +41,7 @@ fn stt_bank(config: &SttConfig, approximation: Option<&ApproximationConfig>) -> 
         sets: *config.sets,
         ways: *config.ways,
         index: *config.set_index,
-        replacement: *config.replacement,
+        is_lru: config.replacement.name() == "lru",
     };
     let approximation = approximation.map(|approximation| {
         let filters = NvmCbf::new(CbfShape {

@@ -1,5 +1,6 @@
 //! Checks that a configuration can be built.
 
+use strata_memory::policy::Chosen;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
 use strata_memory::{LINE_BYTES, ParameterError};
@@ -22,7 +23,7 @@ pub(super) fn check(config: &FuseConfig) -> Check {
     }
     if let Some(sram) = &config.sram {
         bank(["sram.sets", "sram.ways", "sram.replacement"], *sram.sets, *sram.ways, *sram.set_index)?;
-        replacement("sram.replacement", *sram.replacement)?;
+        replacement("sram.replacement", &sram.replacement)?;
         if *sram.grows && (*sram.sets != 1 || config.stt.is_some()) {
             return fault("sram.grows", "only a bank of one set and without STT-MRAM beside it grows");
         }
@@ -71,7 +72,7 @@ fn check_stt(config: &FuseConfig) -> Check {
         };
     };
     bank(["stt.sets", "stt.ways", "stt.replacement"], *stt.sets, *stt.ways, *stt.set_index)?;
-    replacement("stt.replacement", *stt.replacement)?;
+    replacement("stt.replacement", &stt.replacement)?;
     within("stt.read_cycles", *stt.read_cycles, 1, 4096)?;
     within("stt.write_cycles", *stt.write_cycles, 1, 4096)?;
     if config.sram.is_none() {
@@ -193,8 +194,8 @@ fn bank(fields: [&'static str; 3], sets: usize, ways: usize, index: SetIndex) ->
     Ok(())
 }
 
-fn replacement(field: &'static str, policy: ReplacementPolicy) -> Check {
-    let is_listed = [ReplacementPolicy::LRU, ReplacementPolicy::FIFO].contains(&policy);
+fn replacement(field: &'static str, policy: &Chosen<dyn ReplacementPolicy>) -> Check {
+    let is_listed = ["lru", "fifo"].contains(&policy.name());
     if is_listed { Ok(()) } else { fault(field, "must be lru or fifo") }
 }
 

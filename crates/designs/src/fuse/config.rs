@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::LINE_BYTES;
+use strata_memory::policy::Chosen;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
 
@@ -60,7 +61,7 @@ pub struct SramConfig {
     pub set_index: Cited<SetIndex>,
     /// Which way of a full set is evicted.
     #[schemars(extend("only" = ["lru", "fifo"]))]
-    pub replacement: Cited<ReplacementPolicy>,
+    pub replacement: Cited<Chosen<dyn ReplacementPolicy>>,
     /// Whether the bank grows instead of evicting (the Oracle); only for one set.
     pub grows: Cited<bool>,
 }
@@ -79,7 +80,7 @@ pub struct SttConfig {
     pub set_index: Cited<SetIndex>,
     /// Which way of a full set is evicted.
     #[schemars(extend("only" = ["lru", "fifo"]))]
-    pub replacement: Cited<ReplacementPolicy>,
+    pub replacement: Cited<Chosen<dyn ReplacementPolicy>>,
     /// Cycles that a read occupies the bank.
     #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
     pub read_cycles: Cited<u64>,

@@ -2,7 +2,6 @@
 
 use strata_memory::LineAddress;
 use strata_memory::cache::FrameId;
-use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
 
 /// The shape of a bank with any number of ways.
@@ -11,7 +10,8 @@ pub(super) struct PlacesShape {
     pub sets: usize,
     pub ways: usize,
     pub index: SetIndex,
-    pub replacement: ReplacementPolicy,
+    /// Whether a use of a line puts it last in the order of eviction (LRU), or only its arrival (FIFO).
+    pub is_lru: bool,
 }
 
 /// For each set, a list of its ways from the first to be evicted to the last. Empty frames come first.
@@ -113,7 +113,7 @@ impl Places {
     /// Notes a use of the frame's line.
     #[inline]
     pub fn used(&mut self, frame: FrameId) {
-        if self.shape.replacement == ReplacementPolicy::LRU {
+        if self.shape.is_lru {
             self.filled(frame);
         }
     }
@@ -152,8 +152,8 @@ impl Places {
 mod tests {
     use super::*;
 
-    fn victims(replacement: ReplacementPolicy) -> Vec<u32> {
-        let shape = PlacesShape { sets: 2, ways: 3, index: SetIndex::Bits, replacement };
+    fn victims(is_lru: bool) -> Vec<u32> {
+        let shape = PlacesShape { sets: 2, ways: 3, index: SetIndex::Bits, is_lru };
         let mut places = Places::new(shape, 10);
         let mut order = Vec::new();
         let line = LineAddress(1);
@@ -173,14 +173,13 @@ mod tests {
 
     #[test]
     fn empty_frames_first_then_the_oldest() {
-        assert_eq!(victims(ReplacementPolicy::LRU), [13, 14, 15, 14, 15, 15]);
-        assert_eq!(victims(ReplacementPolicy::FIFO), [13, 14, 15, 13, 15, 15]);
+        assert_eq!(victims(true), [13, 14, 15, 14, 15, 15]);
+        assert_eq!(victims(false), [13, 14, 15, 13, 15, 15]);
     }
 
     #[test]
     fn a_bank_that_grows_gives_out_its_new_frames() {
-        let shape =
-            PlacesShape { sets: 1, ways: 2, index: SetIndex::Modulo, replacement: ReplacementPolicy::LRU };
+        let shape = PlacesShape { sets: 1, ways: 2, index: SetIndex::Modulo, is_lru: true };
         let mut places = Places::new(shape, 4);
         places.filled(FrameId(4));
         places.filled(FrameId(5));

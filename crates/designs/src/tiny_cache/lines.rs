@@ -3,7 +3,7 @@
 use strata_engine::seed::Stream;
 use strata_memory::bits::members;
 use strata_memory::doors::LaneSpace;
-use strata_memory::replacement::{ReplacementPolicy, Shape, Victims};
+use strata_memory::replacement::{self, Shape, Victims};
 use strata_memory::{ByteMask, LINE_BYTES, Line, LineAddress, Touch};
 use strata_warp::WARP_LANES;
 
@@ -76,7 +76,7 @@ impl Lines {
             blocks: vec![Block::NONE; count],
             controls: vec![Control::default(); count],
             bytes: vec![0; count * block_bytes],
-            victims: Victims::new(ReplacementPolicy::LRU, Shape { sets: WARP_LANES * sets, ways, stream }),
+            victims: Victims::new(&replacement::lru(), Shape { sets: WARP_LANES * sets, ways, stream }),
             present: [0; WARP_LANES],
             dirty: [0; WARP_LANES],
             filling: [0; WARP_LANES],

@@ -6,7 +6,6 @@
 //! What a cache adds is its look-up, the way to the level below, and what it does with a request whose bytes are here.
 
 mod frames;
-pub mod policy;
 mod store;
 
 use strata_engine::Ring;

@@ -107,7 +107,7 @@ impl Channel {
             next_ready: Cycle::NEVER,
         };
         let scheduler = match &parameters.scheduler {
-            Some(scheduler) => Arc::clone(scheduler),
+            Some(scheduler) => Arc::clone(scheduler.policy()),
             None => SchedulerPolicy::usual(),
         };
         let upkeep = upkeep(parameters);
@@ -351,7 +351,7 @@ fn shape(parameters: &DramParameters, pattern: AddressPattern, slices: usize) ->
 /// What is done without a request.
 fn upkeep(parameters: &DramParameters) -> Option<Housekeeping> {
     let page = match &parameters.page {
-        Some(page) => Arc::clone(page),
+        Some(page) => Arc::clone(page.policy()),
         None => Arc::new(Open {}),
     };
     let refresh = parameters.refresh.as_ref().map(|refresh| RefreshShape {

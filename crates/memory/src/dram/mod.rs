@@ -11,13 +11,12 @@
 //! | [`PagePolicy`] | when a row that no queued request wants is closed | `dram.page` |
 //! | [`RefreshPolicy`] | when which banks are refreshed | `dram.refresh.policy` |
 //!
-//! Each policy is a file in [`schedulers`], [`pages`] or [`refreshes`] and a line of the registry ([`Policies`]).
+//! Each policy is a file in [`schedulers`], [`pages`] or [`refreshes`] and a line of its [family](crate::policy).
 //! While the queue is empty, what falls due is done when the next request comes, as of the cycles in which it was due.
 //!
 //! Not modelled: command-bus cycles of two-cycle commands, ranks, power states.
 
 mod channel;
-mod choice;
 mod controller;
 pub mod pages;
 mod parameters;
@@ -35,13 +34,12 @@ mod timing;
 mod upkeep;
 
 pub use channel::{Channel, Port};
-pub use choice::{Chosen, Family, Parameters, PolicyKind};
 pub use pages::PagePolicy;
 pub use parameters::{DramParameters, DramTiming, Refresh};
 pub use pattern::{AddressPattern, Place};
 pub use queue::{BankView, Queued, Slot};
 pub use refreshes::{RefreshPolicy, RefreshTarget};
-pub use registry::{Policies, SchedulerPolicy, policies, use_policies};
+pub use registry::{SchedulerPolicy, add_scheduler};
 pub use schedulers::{Pick, Scheduler, SchedulerSite};
 pub use statistics::DramStatistics;
 pub use storage::Storage;

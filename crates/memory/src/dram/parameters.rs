@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::Cited;
 
-use super::choice::Chosen;
 use super::pages::PagePolicy;
 use super::pattern::AddressPattern;
 use super::refreshes::{AllBank, RefreshPolicy};
@@ -14,6 +13,7 @@ use super::registry::SchedulerPolicy;
 use super::timing::MAX_BANKS;
 use crate::address::LINE_BYTES;
 use crate::parameters::ParameterError;
+use crate::policy::Chosen;
 
 /// Most queue entries: the controller works on masks of this width.
 const MAX_QUEUE: usize = 64;
@@ -252,7 +252,7 @@ impl Refresh {
     /// The policy, or that of machines that name none.
     pub fn policy(&self) -> Arc<dyn RefreshPolicy> {
         match &self.policy {
-            Some(policy) => Arc::clone(policy),
+            Some(policy) => Arc::clone(policy.policy()),
             None => Arc::new(AllBank {}),
         }
     }

@@ -6,6 +6,7 @@ use strata_engine::{Cited, statistics};
 
 use crate::doors::HOST_ITEM_BYTES;
 use crate::parameters::ParameterError;
+use crate::policy::Chosen;
 use crate::replacement::ReplacementPolicy;
 use crate::tags::{Geometry, MAX_FRAMES, SetIndex};
 
@@ -23,7 +24,7 @@ pub struct MemoryCacheConfig {
     /// How the set of a line is computed.
     pub set_index: Cited<SetIndex>,
     /// Which way of a full set is evicted.
-    pub replacement: Cited<ReplacementPolicy>,
+    pub replacement: Cited<Chosen<dyn ReplacementPolicy>>,
     /// L2 cycles from a request to its look-up, which is also when a hit is answered.
     #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
     pub latency_cycles: Cited<u64>,
@@ -65,7 +66,7 @@ impl MemoryCacheConfig {
             sets: *self.sets,
             ways: *self.ways,
             index: *self.set_index,
-            replacement: *self.replacement,
+            replacement: self.replacement.value.clone(),
         }
     }
 

@@ -5,7 +5,7 @@ use strata_engine::Cited;
 use strata_engine::seed::Stream;
 
 use super::*;
-use crate::replacement::ReplacementPolicy;
+use crate::replacement;
 use crate::tags::SetIndex;
 
 const LINES: usize = 40;
@@ -15,7 +15,7 @@ fn cache(sets: usize, ways: usize) -> MemoryCache {
         sets: Cited::new(sets, "test"),
         ways: Cited::new(ways, "test"),
         set_index: Cited::new(SetIndex::Modulo, "test"),
-        replacement: Cited::new(ReplacementPolicy::LRU, "test"),
+        replacement: Cited::new(replacement::lru(), "test"),
         latency_cycles: Cited::new(3, "test"),
         queue: Cited::new(4, "test"),
         mshr_entries: Cited::new(2, "test"),

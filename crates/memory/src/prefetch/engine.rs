@@ -55,8 +55,8 @@ struct Mark {
 
 impl Prefetching {
     /// Sets a policy to work in a cache of some frames, if it wishes for anything.
-    pub fn new(policy: PrefetchPolicy, frames: usize) -> Option<Box<Prefetching>> {
-        let policy = (policy.make())()?;
+    pub fn new(policy: &dyn PrefetchPolicy, frames: usize) -> Option<Box<Prefetching>> {
+        let policy = policy.build()?;
         let (wishes, statistics) = (Wishes::default(), PrefetchStatistics::default());
         Some(Box::new(Prefetching { policy, wishes, marks: vec![Mark::default(); frames], statistics }))
     }

@@ -1,20 +1,26 @@
 //! Prefetch: which lines a cache fetches before they are asked for.
 //!
-//! A policy is a file that implements [`Prefetcher`] and a line in [`POLICIES`]. What it wishes for becomes requests like any other:
+//! A policy is a file that implements [`PrefetchPolicy`] and a line of the family. What it wishes for becomes requests like any other:
 //! they take MSHRs and bandwidth, and lines that are evicted for them are missed. [`Prefetching`] keeps the account.
 
 mod engine;
 mod next_line;
+mod none;
 mod stream;
 mod stride;
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use crate::address::LineAddress;
-use crate::cache::policy::{Entry, Kind, Policies, Policy};
+use crate::policy_family;
 use crate::touch::Touch;
+use next_line::NextLine;
+use none::NoPrefetch;
+use stream::Streams;
+use stride::Stride;
 
 pub use engine::{PrefetchStatistics, Prefetching};
 
@@ -74,40 +80,26 @@ impl Wishes {
     }
 }
 
-/// Makes a policy's state; `None` if it wishes for nothing.
-pub type Make = fn() -> Option<Box<dyn Prefetcher>>;
-
-/// The kind of [`PrefetchPolicy`].
-#[derive(Debug)]
-pub struct Prefetches;
-
-impl Kind for Prefetches {
-    type Make = Make;
-    const KEY: &'static str = "prefetch";
-
-    fn policies() -> &'static Policies<Make> {
-        &POLICIES
+/// A prefetch policy.
+///
+/// The type is also its section of a machine file: its documentation is its meaning, its fields are its numbers.
+pub trait PrefetchPolicy: fmt::Debug + Send + Sync {
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// What was found and what was expected.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
     }
+
+    /// Makes its state for a cache; `None` if it never wishes for anything.
+    fn build(&self) -> Option<Box<dyn Prefetcher>>;
 }
 
-/// What is fetched before it is asked for.
-pub type PrefetchPolicy = Policy<Prefetches>;
-
-/// The policies that machine files can name.
-pub static POLICIES: Policies<Make> = Policies::new(&BUILT_IN);
-
-static BUILT_IN: [Entry<Make>; 4] = [NONE, next_line::NEXT_LINE, stride::STRIDE, stream::STREAM];
-
-const NONE: Entry<Make> =
-    Entry { name: "none", meaning: "Fetches only what is asked for", source: "the default", make: || None };
-
-impl PrefetchPolicy {
-    /// Fetches only what is asked for.
-    pub const NONE: PrefetchPolicy = Policy::of(&NONE);
-}
-
-impl Default for PrefetchPolicy {
-    fn default() -> Self {
-        PrefetchPolicy::NONE
-    }
+policy_family! {
+    PrefetchPolicy:
+    "none" => NoPrefetch,
+    "next-line" => NextLine,
+    "stride" => Stride,
+    "stream" => Streams,
 }

@@ -1,19 +1,26 @@
 //! The line behind each one that misses.
 
-use super::{Make, Prefetcher, Wishes};
-use crate::cache::policy::Entry;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{PrefetchPolicy, Prefetcher, Wishes};
 use crate::touch::Touch;
 
-pub(super) const NEXT_LINE: Entry<Make> = Entry {
-    name: "next-line",
-    meaning: "After a miss, and after the first use of a line that was prefetched, fetches the line behind it",
-    source: "Smith, ACM Computing Surveys 1982: tagged prefetch",
-    make: || Some(Box::new(NextLine)),
-};
+/// After a miss, and after the first use of a line that was prefetched, fetches the line behind it (Smith, ACM Computing
+/// Surveys 1982: tagged prefetch).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NextLine {}
 
-struct NextLine;
+impl PrefetchPolicy for NextLine {
+    fn build(&self) -> Option<Box<dyn Prefetcher>> {
+        Some(Box::new(Follow))
+    }
+}
 
-impl Prefetcher for NextLine {
+struct Follow;
+
+impl Prefetcher for Follow {
     fn seen(&mut self, touch: &Touch, hit: bool, wishes: &mut Wishes) {
         if !hit {
             wishes.add_behind(touch.line, 1);

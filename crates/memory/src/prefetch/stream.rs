@@ -1,16 +1,23 @@
 //! Streams: lines one after the other, whoever asks for them.
 
-use super::{Make, Prefetcher, Wishes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{PrefetchPolicy, Prefetcher, Wishes};
 use crate::address::LineAddress;
-use crate::cache::policy::Entry;
 use crate::touch::Touch;
 
-pub(super) const STREAM: Entry<Make> = Entry {
-    name: "stream",
-    meaning: "After misses to neighbouring lines in one direction, fetches two lines, four ahead of the stream",
-    source: "Srinath et al., HPCA 2007 (the stream prefetcher). ASSUMED: 16 streams, a window of 8 lines, distance 4, degree 2",
-    make: || Some(Box::new(Streams { streams: [Stream::default(); STREAMS], clock: 0 })),
-};
+/// After misses to neighbouring lines in one direction, fetches two lines, four ahead of the stream (Srinath et al., HPCA
+/// 2007: the stream prefetcher. ASSUMED: 16 streams, a window of 8 lines, distance 4, degree 2).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Streams {}
+
+impl PrefetchPolicy for Streams {
+    fn build(&self) -> Option<Box<dyn Prefetcher>> {
+        Some(Box::new(Table { streams: [Stream::default(); STREAMS], clock: 0 }))
+    }
+}
 
 const STREAMS: usize = 16;
 /// Lines around a stream's last miss in which the next belongs to it.
@@ -28,12 +35,12 @@ struct Stream {
     used: u64,
 }
 
-struct Streams {
+struct Table {
     streams: [Stream; STREAMS],
     clock: u64,
 }
 
-impl Prefetcher for Streams {
+impl Prefetcher for Table {
     fn seen(&mut self, touch: &Touch, hit: bool, wishes: &mut Wishes) {
         if hit {
             return;

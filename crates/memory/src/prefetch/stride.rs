@@ -1,16 +1,23 @@
 //! The stride of each instruction, by a table of reference predictions.
 
-use super::{Make, Prefetcher, Wishes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{PrefetchPolicy, Prefetcher, Wishes};
 use crate::address::LineAddress;
-use crate::cache::policy::Entry;
 use crate::touch::Touch;
 
-pub(super) const STRIDE: Entry<Make> = Entry {
-    name: "stride",
-    meaning: "Fetches the line that is a stride away, once a warp's instruction has moved by the same stride twice",
-    source: "Chen and Baer, IEEE Transactions on Computers 1995; by warp as Lee et al., MICRO 2010. ASSUMED: 256 entries",
-    make: || Some(Box::new(Stride { entries: vec![Prediction::default(); ENTRIES] })),
-};
+/// Fetches the line that is a stride away, once a warp's instruction has moved by the same stride twice (Chen and Baer,
+/// IEEE Transactions on Computers 1995; by warp as Lee et al., MICRO 2010. ASSUMED: 256 entries).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stride {}
+
+impl PrefetchPolicy for Stride {
+    fn build(&self) -> Option<Box<dyn Prefetcher>> {
+        Some(Box::new(Table { entries: vec![Prediction::default(); ENTRIES] }))
+    }
+}
 
 const ENTRIES: usize = 256;
 
@@ -25,11 +32,11 @@ struct Prediction {
     is_steady: bool,
 }
 
-struct Stride {
+struct Table {
     entries: Vec<Prediction>,
 }
 
-impl Prefetcher for Stride {
+impl Prefetcher for Table {
     fn seen(&mut self, touch: &Touch, _: bool, wishes: &mut Wishes) {
         let name = 1 + (u64::from(touch.origin.pc) << 8 | u64::from(touch.origin.warp));
         // Lines of one instruction come together: a multiplication spreads instructions and warps over the table.

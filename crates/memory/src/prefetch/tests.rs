@@ -1,14 +1,15 @@
 //! What policies wish for, on strings of requests by hand.
 
-use super::{POLICIES, PrefetchPolicy, Prefetching, Wishes};
+use super::{PrefetchPolicy, Prefetching, Wishes};
 use crate::address::LineAddress;
 use crate::cache::FrameId;
+use crate::policy::{Chosen, PolicyKind};
 use crate::touch::{Origin, Touch};
 
 /// What a policy wishes for after requests, each a line, its instruction and whether it hits.
 fn wishes(policy: &str, requests: &[(u64, u32, bool)]) -> Vec<u64> {
-    let policy = PrefetchPolicy::named(policy).expect("it is built in");
-    let mut state = (policy.make())().expect("it wishes for something");
+    let policy = Chosen::<dyn PrefetchPolicy>::named(policy).expect("it is built in");
+    let mut state = policy.build().expect("it wishes for something");
     let mut wishes = Wishes::default();
     for (line, pc, hit) in requests {
         let origin = Origin { pc: *pc, warp: 0 };
@@ -37,8 +38,8 @@ fn a_stride_is_believed_the_second_time() {
     assert_eq!(wishes("stride", &[(10, 4, false), (13, 4, false), (17, 4, false)]), [0_u64; 0]);
     assert_eq!(wishes("stride", &[(9, 4, false), (5, 4, false), (1, 4, false)]), [0_u64; 0]);
     // Another warp's is another.
-    let policy = PrefetchPolicy::named("stride").unwrap();
-    let (mut state, mut seen) = ((policy.make())().unwrap(), Wishes::default());
+    let policy = Chosen::<dyn PrefetchPolicy>::named("stride").unwrap();
+    let (mut state, mut seen) = (policy.build().unwrap(), Wishes::default());
     for (line, warp) in [(10, 0), (13, 1), (16, 0)] {
         let touch = Touch { line: LineAddress(line), origin: Origin { pc: 4, warp }, ..Touch::default() };
         seen.ask_for(touch.line);
@@ -70,8 +71,8 @@ fn streams_run_either_way_and_side_by_side() {
 
 #[test]
 fn the_account_tells_useful_late_unused_and_harmful() {
-    let policy = PrefetchPolicy::named("next-line").unwrap();
-    let mut account = Prefetching::new(policy, 4).expect("it wishes for something");
+    let policy = Chosen::<dyn PrefetchPolicy>::named("next-line").unwrap();
+    let mut account = Prefetching::new(&*policy, 4).expect("it wishes for something");
     let touch = |line| Touch { line: LineAddress(line), ..Touch::default() };
     let frame = |n: usize| FrameId::from(n);
     account.miss(&touch(10), 0..2);
@@ -101,5 +102,5 @@ fn wishes_are_bounded_and_each_stands_once() {
     (0..32).chain(20..40).for_each(|line| wishes.add(LineAddress(line)));
     assert_eq!(wishes.lines().map(|line| line.0).collect::<Vec<_>>(), (16..32).collect::<Vec<_>>());
     assert_eq!((wishes.added, wishes.dropped), (32, 16), "32 and beyond are of another page");
-    assert_eq!(POLICIES.all().len(), 4);
+    assert_eq!(<dyn PrefetchPolicy>::family().names().len(), 4);
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use strata_engine::{Cited, statistics};
 
 use crate::parameters::ParameterError;
+use crate::policy::Chosen;
 use crate::replacement::ReplacementPolicy;
 use crate::tags::{Geometry, MAX_FRAMES, SetIndex};
 
@@ -21,7 +22,7 @@ pub struct ReadOnlyConfig {
     /// How the set of a line is computed.
     pub set_index: Cited<SetIndex>,
     /// Which way of a full set is evicted.
-    pub replacement: Cited<ReplacementPolicy>,
+    pub replacement: Cited<Chosen<dyn ReplacementPolicy>>,
     /// Number of look-ups that can start in one cycle.
     #[schemars(range(min = 1, max = 4096), extend("unit" = "look-ups"))]
     pub accesses_per_cycle: Cited<usize>,
@@ -71,7 +72,7 @@ impl ReadOnlyConfig {
             sets: *self.sets,
             ways: *self.ways,
             index: *self.set_index,
-            replacement: *self.replacement,
+            replacement: self.replacement.value.clone(),
         }
     }
 }

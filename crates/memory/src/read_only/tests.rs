@@ -4,7 +4,7 @@ use super::*;
 use crate::client::Client;
 use crate::node::NodeId;
 use crate::packet::Body;
-use crate::replacement::ReplacementPolicy;
+use crate::replacement;
 use crate::slice_map::SliceMap;
 use crate::tags::SetIndex;
 use strata_engine::Cited;
@@ -17,7 +17,7 @@ fn config(sets: usize, ways: usize, mshrs: usize) -> ReadOnlyConfig {
         sets: number(sets),
         ways: number(ways),
         set_index: number(SetIndex::Bits),
-        replacement: number(ReplacementPolicy::LRU),
+        replacement: number(replacement::lru()),
         accesses_per_cycle: number(1),
         hit_latency_cycles: number(3),
         mshr_entries: number(mshrs),

@@ -1,23 +1,33 @@
 //! LRU and FIFO: each way carries the time of its last use, or of its filling.
 
-use super::{Make, Replacement, Shape};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Replacement, ReplacementPolicy, Shape};
 use crate::bits::members;
-use crate::cache::policy::Entry;
 use crate::touch::Touch;
 
-pub(super) const LRU: Entry<Make> = Entry {
-    name: "lru",
-    meaning: "Evicts the least recently used way",
-    source: "Mattson et al., IBM Systems Journal 1970",
-    make: |shape| Ok(Box::new(Lru(Stamps::new(&shape)))),
-};
+/// Evicts the least recently used way (Mattson et al., IBM Systems Journal 1970).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Lru {}
 
-pub(super) const FIFO: Entry<Make> = Entry {
-    name: "fifo",
-    meaning: "Evicts the way filled longest ago",
-    source: "Belady, IBM Systems Journal 1966",
-    make: |shape| Ok(Box::new(Fifo(Stamps::new(&shape)))),
-};
+impl ReplacementPolicy for Lru {
+    fn build(&self, shape: Shape) -> Box<dyn Replacement> {
+        Box::new(LastUses(Stamps::new(&shape)))
+    }
+}
+
+/// Evicts the way filled longest ago (Belady, IBM Systems Journal 1966).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fifo {}
+
+impl ReplacementPolicy for Fifo {
+    fn build(&self, shape: Shape) -> Box<dyn Replacement> {
+        Box::new(Fillings(Stamps::new(&shape)))
+    }
+}
 
 /// Low bits of a stamp, which hold its way: the least stamp names the victim.
 const WAY_BITS: u32 = 6;
@@ -56,9 +66,9 @@ impl Stamps {
     }
 }
 
-struct Lru(Stamps);
+struct LastUses(Stamps);
 
-impl Replacement for Lru {
+impl Replacement for LastUses {
     fn used(&mut self, set: usize, way: usize, _: &Touch) {
         self.0.stamp(set * self.0.ways + way);
     }
@@ -72,9 +82,9 @@ impl Replacement for Lru {
     }
 }
 
-struct Fifo(Stamps);
+struct Fillings(Stamps);
 
-impl Replacement for Fifo {
+impl Replacement for Fillings {
     fn used(&mut self, _: usize, _: usize, _: &Touch) {}
 
     fn filled(&mut self, set: usize, way: usize, _: &Touch) {

@@ -1,6 +1,6 @@
 //! Replacement: which way of a full set is evicted.
 //!
-//! A policy is a file that implements [`Replacement`] and a line in [`POLICIES`].
+//! A policy is a file that implements [`ReplacementPolicy`] and a line of the family.
 
 mod drrip;
 mod lru;
@@ -12,13 +12,20 @@ mod ship;
 mod tests;
 mod tree_plru;
 
+use std::fmt;
+use std::sync::Arc;
+
 use strata_engine::seed::Stream;
 
-use crate::cache::policy::{Entry, Kind, Policies, Policy};
+use crate::policy::Chosen;
+use crate::policy_family;
 use crate::touch::Touch;
-use lru::Stamps;
-use random::RandomWay;
-use tree_plru::Trees;
+use drrip::Drrip;
+use lru::{Fifo, Lru, Stamps};
+use random::{Random, RandomWay};
+use rrip::{Brrip, Srrip};
+use ship::Ship;
+use tree_plru::{TreePlru, Trees};
 
 /// The replacement state of all sets of one array of tags. Ways are numbered from 0 within each set.
 pub trait Replacement: Send {
@@ -44,56 +51,37 @@ pub struct Shape {
     pub stream: Stream,
 }
 
-/// Makes a policy's state, or says what it needs of the ways.
-pub type Make = fn(Shape) -> Result<Box<dyn Replacement>, String>;
-
-/// The kind of [`ReplacementPolicy`].
-#[derive(Debug)]
-pub struct Replacements;
-
-impl Kind for Replacements {
-    type Make = Make;
-    const KEY: &'static str = "replacement";
-
-    fn policies() -> &'static Policies<Make> {
-        &POLICIES
-    }
-}
-
-/// How the way to evict is chosen.
-pub type ReplacementPolicy = Policy<Replacements>;
-
-/// The policies that machine files can name.
-pub static POLICIES: Policies<Make> = Policies::new(&BUILT_IN);
-
-static BUILT_IN: [Entry<Make>; 8] = [
-    lru::LRU,
-    lru::FIFO,
-    random::RANDOM,
-    tree_plru::TREE_PLRU,
-    rrip::SRRIP,
-    rrip::BRRIP,
-    drrip::DRRIP,
-    ship::SHIP,
-];
-
-impl ReplacementPolicy {
-    /// Evicts the least recently used way.
-    pub const LRU: ReplacementPolicy = Policy::of(&lru::LRU);
-    /// Evicts the way filled longest ago.
-    pub const FIFO: ReplacementPolicy = Policy::of(&lru::FIFO);
-    /// Evicts a way drawn from the component's random stream.
-    pub const RANDOM: ReplacementPolicy = Policy::of(&random::RANDOM);
-    /// Evicts by a binary tree of bits that point away from recent uses.
-    pub const TREE_PLRU: ReplacementPolicy = Policy::of(&tree_plru::TREE_PLRU);
-
-    /// Checks that the policy serves sets of this many ways.
+/// A replacement policy.
+///
+/// The type is also its section of a machine file: its documentation is its meaning, its fields are its numbers.
+pub trait ReplacementPolicy: fmt::Debug + Send + Sync {
+    /// Checks the numbers, and that the policy serves sets of this many ways.
     ///
     /// # Errors
-    /// Says what it needs.
-    pub fn check(self, ways: usize) -> Result<(), String> {
-        (self.make())(Shape { sets: 1, ways, stream: Stream::new(0, "check") }).map(|_| ())
+    /// What was found and what was expected.
+    fn check(&self, _ways: usize) -> Result<(), String> {
+        Ok(())
     }
+
+    /// Makes its state for sets that it serves.
+    fn build(&self, shape: Shape) -> Box<dyn Replacement>;
+}
+
+policy_family! {
+    ReplacementPolicy:
+    "lru" => Lru,
+    "fifo" => Fifo,
+    "random" => Random,
+    "tree-plru" => TreePlru,
+    "srrip" => Srrip,
+    "brrip" => Brrip,
+    "drrip" => Drrip,
+    "ship" => Ship,
+}
+
+/// The policy that evicts the least recently used way.
+pub fn lru() -> Chosen<dyn ReplacementPolicy> {
+    Chosen::of("lru", Arc::new(Lru {}))
 }
 
 /// The state of a policy for all frames of an array: frame n is way n % ways of set n / ways.
@@ -116,15 +104,16 @@ impl Victims {
     ///
     /// # Panics
     /// Panics if [`ReplacementPolicy::check`] finds a fault.
-    pub fn new(policy: ReplacementPolicy, shape: Shape) -> Victims {
+    pub fn new(policy: &Chosen<dyn ReplacementPolicy>, shape: Shape) -> Victims {
         let ways = shape.ways;
         assert!((1..=64).contains(&ways), "a set has 1 to 64 ways");
+        policy.check(ways).expect("a policy is checked before it is built");
         let state = match policy.name() {
             "lru" => State::Lru(Stamps::new(&shape)),
             "fifo" => State::Fifo(Stamps::new(&shape)),
             "random" => State::Random(RandomWay(shape.stream)),
-            "tree-plru" if ways.is_power_of_two() => State::Tree(Trees::new(&shape)),
-            _ => State::Other((policy.make())(shape).expect("a policy is checked before it is built")),
+            "tree-plru" => State::Tree(Trees::new(&shape)),
+            _ => State::Other(policy.build(shape)),
         };
         Victims { ways, state }
     }

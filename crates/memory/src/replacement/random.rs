@@ -1,17 +1,22 @@
 //! Random replacement.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use strata_engine::seed::Stream;
 
-use super::{Make, Replacement};
-use crate::cache::policy::Entry;
+use super::{Replacement, ReplacementPolicy, Shape};
 use crate::touch::Touch;
 
-pub(super) const RANDOM: Entry<Make> = Entry {
-    name: "random",
-    meaning: "Evicts a way drawn from the component's random stream",
-    source: "Belady, IBM Systems Journal 1966",
-    make: |shape| Ok(Box::new(RandomWay(shape.stream))),
-};
+/// Evicts a way drawn from the component's random stream (Belady, IBM Systems Journal 1966).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Random {}
+
+impl ReplacementPolicy for Random {
+    fn build(&self, shape: Shape) -> Box<dyn Replacement> {
+        Box::new(RandomWay(shape.stream))
+    }
+}
 
 /// The stream from which ways are drawn.
 #[derive(Clone, Debug)]

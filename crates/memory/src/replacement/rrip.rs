@@ -3,26 +3,37 @@
 //! Each way has a prediction of when its line is used again, from 0 (soon) to 3 (in the distant future). The first way of 3
 //! is evicted; while there is none, all grow older.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use strata_engine::seed::Stream;
 
-use super::{Make, Replacement, Shape};
+use super::{Replacement, ReplacementPolicy, Shape};
 use crate::bits::members;
-use crate::cache::policy::Entry;
 use crate::touch::Touch;
 
-pub(super) const SRRIP: Entry<Make> = Entry {
-    name: "srrip",
-    meaning: "Static re-reference interval prediction: a new line is expected back late, and soon after a hit",
-    source: "Jaleel et al., ISCA 2010: 2 bits, hit priority",
-    make: |shape| Ok(Box::new(Srrip(Predictions::new(&shape)))),
-};
+/// Static re-reference interval prediction: a new line is expected back late, and soon after a hit (Jaleel et al., ISCA
+/// 2010: 2 bits, hit priority).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Srrip {}
 
-pub(super) const BRRIP: Entry<Make> = Entry {
-    name: "brrip",
-    meaning: "Bimodal re-reference interval prediction: of new lines, one in 32 is expected back at all",
-    source: "Jaleel et al., ISCA 2010: 2 bits, hit priority",
-    make: |shape| Ok(Box::new(Brrip { predictions: Predictions::new(&shape), stream: shape.stream })),
-};
+impl ReplacementPolicy for Srrip {
+    fn build(&self, shape: Shape) -> Box<dyn Replacement> {
+        Box::new(Static(Predictions::new(&shape)))
+    }
+}
+
+/// Bimodal re-reference interval prediction: of new lines, one in 32 is expected back at all (Jaleel et al., ISCA 2010: 2
+/// bits, hit priority).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Brrip {}
+
+impl ReplacementPolicy for Brrip {
+    fn build(&self, shape: Shape) -> Box<dyn Replacement> {
+        Box::new(Bimodal { predictions: Predictions::new(&shape), stream: shape.stream })
+    }
+}
 
 /// Predicts a use in the distant future: the line is evicted next.
 pub(super) const DISTANT: u8 = 3;
@@ -63,9 +74,9 @@ pub(super) fn bimodal(stream: &mut Stream) -> u8 {
     if stream.below(BIMODAL) == 0 { LONG } else { DISTANT }
 }
 
-struct Srrip(Predictions);
+struct Static(Predictions);
 
-impl Replacement for Srrip {
+impl Replacement for Static {
     fn used(&mut self, set: usize, way: usize, _: &Touch) {
         self.0.set(set, way, 0);
     }
@@ -79,12 +90,12 @@ impl Replacement for Srrip {
     }
 }
 
-struct Brrip {
+struct Bimodal {
     predictions: Predictions,
     stream: Stream,
 }
 
-impl Replacement for Brrip {
+impl Replacement for Bimodal {
     fn used(&mut self, set: usize, way: usize, _: &Touch) {
         self.predictions.set(set, way, 0);
     }

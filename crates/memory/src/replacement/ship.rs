@@ -1,23 +1,28 @@
 //! Signature-based hit prediction (SHiP): whether the lines of an instruction are used again decides how new ones begin.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::rrip::{DISTANT, LONG, Predictions};
-use super::{Make, Replacement};
-use crate::cache::policy::Entry;
+use super::{Replacement, ReplacementPolicy, Shape};
 use crate::touch::Touch;
 
-pub(super) const SHIP: Entry<Make> = Entry {
-    name: "ship",
-    meaning: "Signature-based hit prediction: srrip, but a line of an instruction whose lines were not used again is evicted first",
-    source: "Wu et al., MICRO 2011: SHiP-PC, 16 K counters of 3 bits; ASSUMED: each counter begins at 1",
-    make: |shape| {
-        Ok(Box::new(Ship {
+/// Signature-based hit prediction: srrip, but a line of an instruction whose lines were not used again is evicted first (Wu
+/// et al., MICRO 2011: SHiP-PC, 16 K counters of 3 bits; ASSUMED: each counter begins at 1).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ship {}
+
+impl ReplacementPolicy for Ship {
+    fn build(&self, shape: Shape) -> Box<dyn Replacement> {
+        Box::new(Signatures {
             predictions: Predictions::new(&shape),
             lines: vec![Line::default(); shape.sets * shape.ways],
             ways: shape.ways,
             counters: vec![1; SIGNATURES],
-        }))
-    },
-};
+        })
+    }
+}
 
 /// Counters, each of one signature.
 const SIGNATURES: usize = 1 << 14;
@@ -33,7 +38,7 @@ struct Line {
     was_used: bool,
 }
 
-struct Ship {
+struct Signatures {
     predictions: Predictions,
     lines: Vec<Line>,
     ways: usize,
@@ -47,7 +52,7 @@ fn signature(touch: &Touch) -> u16 {
     ((pc ^ pc >> 14 ^ pc >> 28) & (SIGNATURES as u32 - 1)) as u16
 }
 
-impl Replacement for Ship {
+impl Replacement for Signatures {
     fn used(&mut self, set: usize, way: usize, _: &Touch) {
         let line = &mut self.lines[set * self.ways + way];
         line.was_used = true;

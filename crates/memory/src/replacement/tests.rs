@@ -3,21 +3,26 @@
 use strata_engine::seed::Stream;
 
 use super::optimal::fewest_misses;
-use super::{POLICIES, ReplacementPolicy, Shape, Victims};
+use super::{ReplacementPolicy, Shape, Victims};
 use crate::address::LineAddress;
+use crate::policy::{Chosen, PolicyKind};
 use crate::touch::{Origin, Touch};
 
-fn named(name: &str) -> ReplacementPolicy {
-    ReplacementPolicy::named(name).expect("it is built in")
+fn named(name: &str) -> Chosen<dyn ReplacementPolicy> {
+    Chosen::named(name).expect("it is built in")
 }
 
-fn victims(policy: ReplacementPolicy, sets: usize, ways: usize) -> Victims {
+fn all() -> Vec<&'static str> {
+    <dyn ReplacementPolicy>::family().names()
+}
+
+fn victims(policy: &Chosen<dyn ReplacementPolicy>, sets: usize, ways: usize) -> Victims {
     Victims::new(policy, Shape { sets, ways, stream: Stream::new(1, "replacement") })
 }
 
 /// Accesses, each a line and a program counter, to sets of some ways; lines go to sets by their number.
 fn misses_of(policy: &str, sets: usize, ways: usize, accesses: &[(u64, u32)]) -> Vec<bool> {
-    let mut state = victims(named(policy), sets, ways);
+    let mut state = victims(&named(policy), sets, ways);
     let mut lines = vec![None; sets * ways];
     let access = |(line, pc): &(u64, u32)| {
         let set = *line as usize % sets;
@@ -132,18 +137,18 @@ fn nothing_misses_less_than_what_knows_the_future() {
         (0..20_000).map(|_| (random.below(8) * random.below(8), random.below(3) as u32)).collect();
     let fewest = fewest_misses(&stream(&accesses, 2), 4, false);
     assert!(fewest_misses(&stream(&accesses, 2), 4, true) <= fewest);
-    for entry in POLICIES.all() {
-        let missed = count(&misses_of(entry.name, 2, 4, &accesses)) as u64;
-        assert!(missed >= fewest, "{}: {missed} of {fewest}", entry.name);
+    for name in all() {
+        let missed = count(&misses_of(name, 2, 4, &accesses)) as u64;
+        assert!(missed >= fewest, "{name}: {missed} of {fewest}");
     }
 }
 
 #[test]
 fn every_policy_keeps_to_the_ways_it_may_evict() {
-    for entry in POLICIES.all() {
+    for name in all() {
         for ways in [1, 2, 4, 64] {
-            let mut state = victims(named(entry.name), 2, ways);
-            let mut random = Stream::new(3, entry.name);
+            let mut state = victims(&named(name), 2, ways);
+            let mut random = Stream::new(3, name);
             for _ in 0..2000 {
                 let eligible = random.next() & u64::MAX >> (64 - ways);
                 let (set, way) = (random.below(2) as usize, random.below(ways as u64) as usize);
@@ -153,7 +158,7 @@ fn every_policy_keeps_to_the_ways_it_may_evict() {
                     _ if eligible == 0 => {}
                     _ => {
                         let victim = state.victim(set, eligible);
-                        assert!(eligible >> victim & 1 == 1, "{}", entry.name);
+                        assert!(eligible >> victim & 1 == 1, "{name}");
                         assert_eq!(state.victim(set, 1 << victim), victim);
                     }
                 }
@@ -164,8 +169,8 @@ fn every_policy_keeps_to_the_ways_it_may_evict() {
 }
 
 /// Fills ways 0..4 of set 1 in order, uses way 0 and then way 2.
-fn victim_after(policy: ReplacementPolicy, eligible: u64) -> usize {
-    let (mut state, touch) = (victims(policy, 2, 4), Touch::default());
+fn victim_after(policy: &str, eligible: u64) -> usize {
+    let (mut state, touch) = (victims(&named(policy), 2, 4), Touch::default());
     (4..8).for_each(|frame| state.filled(frame, &touch));
     state.used(4, &touch);
     state.used(6, &touch);
@@ -175,32 +180,32 @@ fn victim_after(policy: ReplacementPolicy, eligible: u64) -> usize {
 #[test]
 fn victims_among_some_ways() {
     for (policy, eligible, expected) in [
-        (ReplacementPolicy::LRU, 0b1111, 1),
-        (ReplacementPolicy::LRU, 0b1101, 3),
-        (ReplacementPolicy::LRU, 0b0101, 0),
-        (ReplacementPolicy::FIFO, 0b1111, 0),
-        (ReplacementPolicy::FIFO, 0b1100, 2),
+        ("lru", 0b1111, 1),
+        ("lru", 0b1101, 3),
+        ("lru", 0b0101, 0),
+        ("fifo", 0b1111, 0),
+        ("fifo", 0b1100, 2),
         // After uses 0, 1, 2, 3, 0, 2 the root points down, and the lower half to way 1.
-        (ReplacementPolicy::TREE_PLRU, 0b1111, 1),
-        (ReplacementPolicy::TREE_PLRU, 0b1101, 0),
-        (ReplacementPolicy::TREE_PLRU, 0b1100, 3),
-        (ReplacementPolicy::TREE_PLRU, 0b0100, 2),
-        (ReplacementPolicy::RANDOM, 0b0100, 2),
+        ("tree-plru", 0b1111, 1),
+        ("tree-plru", 0b1101, 0),
+        ("tree-plru", 0b1100, 3),
+        ("tree-plru", 0b0100, 2),
+        ("random", 0b0100, 2),
     ] {
-        assert_eq!(victim_after(policy, eligible), expected, "{policy:?} {eligible:#b}");
+        assert_eq!(victim_after(policy, eligible), expected, "{policy} {eligible:#b}");
     }
 }
 
 #[test]
 fn random_victims_reach_every_eligible_way_and_no_other() {
-    let mut state = victims(ReplacementPolicy::RANDOM, 2, 8);
+    let mut state = victims(&named("random"), 2, 8);
     let seen = (0..200).fold(0_u64, |seen, _| seen | 1 << state.victim(0, 0b1011_0010));
     assert_eq!(seen, 0b1011_0010);
 }
 
 #[test]
 fn the_tree_of_64_ways_never_evicts_the_last_use() {
-    let mut state = victims(ReplacementPolicy::TREE_PLRU, 2, 64);
+    let mut state = victims(&named("tree-plru"), 2, 64);
     let mut way = 0;
     for _ in 0..500 {
         state.used(way, &Touch::default());

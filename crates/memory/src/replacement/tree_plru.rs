@@ -1,20 +1,27 @@
 //! Pseudo-LRU by a binary tree of bits.
 
-use super::{Make, Replacement, Shape};
-use crate::cache::policy::Entry;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Replacement, ReplacementPolicy, Shape};
 use crate::touch::Touch;
 
-pub(super) const TREE_PLRU: Entry<Make> = Entry {
-    name: "tree-plru",
-    meaning: "Evicts by a binary tree of bits that point away from recent uses; ways are a power of two",
-    source: "So and Rechtschaffen, ICCD 1986",
-    make: |shape| {
-        if !shape.ways.is_power_of_two() {
-            return Err(format!("tree-plru needs a power of two, found {}", shape.ways));
-        }
-        Ok(Box::new(Trees::new(&shape)))
-    },
-};
+/// Evicts by a binary tree of bits that point away from recent uses; ways are a power of two (So and Rechtschaffen, ICCD
+/// 1986).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TreePlru {}
+
+impl ReplacementPolicy for TreePlru {
+    fn check(&self, ways: usize) -> Result<(), String> {
+        let fault = || format!("tree-plru needs a power of two, found {ways}");
+        ways.is_power_of_two().then_some(()).ok_or_else(fault)
+    }
+
+    fn build(&self, shape: Shape) -> Box<dyn Replacement> {
+        Box::new(Trees::new(&shape))
+    }
+}
 
 /// A tree for each set, in heap order: bit n is node n, the root is node 1; a bit set points to the upper half.
 #[derive(Clone, Debug)]

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use strata_engine::{Cited, ClockRatio, Cycle, config};
 use strata_memory::doors::{DramPort, DramRequest};
-use strata_memory::dram::{Channel, Chosen, DramParameters};
+use strata_memory::dram::{Channel, DramParameters};
+use strata_memory::policy::Chosen;
 use strata_memory::{Address, ByteMask, Line};
 
 /// A stream of requests.

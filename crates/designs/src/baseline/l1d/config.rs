@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
-use strata_memory::prefetch::PrefetchPolicy;
-use strata_memory::replacement::ReplacementPolicy;
+use strata_memory::policy::Chosen;
+use strata_memory::prefetch::{PrefetchPolicy, Prefetching};
+use strata_memory::replacement::{self, ReplacementPolicy};
 use strata_memory::tags::{Geometry, MAX_FRAMES, SetIndex};
 
 use crate::chassis::{Parameters, Rooms, WriteMissPolicy, l1d_config};
@@ -45,10 +46,10 @@ l1d_config! {
         /// How the set of a line is computed.
         pub set_index: Cited<SetIndex>,
         /// Which way of a full set is evicted.
-        pub replacement: Cited<ReplacementPolicy>,
+        pub replacement: Cited<Chosen<dyn ReplacementPolicy>>,
         /// What is fetched before it is asked for, into the cache itself; without this key, nothing.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub prefetch: Option<Cited<PrefetchPolicy>>,
+        pub prefetch: Option<Cited<Chosen<dyn PrefetchPolicy>>>,
         /// When a line that misses takes a way.
         pub allocate: Cited<Allocate>,
         /// Number of accesses that can start in one cycle.
@@ -79,7 +80,7 @@ impl SramL1dConfig {
             ways: table(4),
             unified: None,
             set_index: assumed(SetIndex::Bits, "the plain choice"),
-            replacement: table(ReplacementPolicy::LRU),
+            replacement: table(replacement::lru()),
             prefetch: None,
             allocate: table(Allocate::OnMiss),
             sector_bytes: table(128),
@@ -111,8 +112,9 @@ impl SramL1dConfig {
         }
     }
 
-    pub(super) fn prefetch(&self) -> PrefetchPolicy {
-        self.prefetch.as_ref().map_or(PrefetchPolicy::NONE, |policy| **policy)
+    /// What a cache of some frames fetches before it is asked for.
+    pub(super) fn prefetching(&self, frames: usize) -> Option<Box<Prefetching>> {
+        Prefetching::new(&***self.prefetch.as_ref()?, frames)
     }
 
     pub(super) fn rooms(&self) -> Rooms {
@@ -125,7 +127,7 @@ impl SramL1dConfig {
             sets: *self.sets,
             ways: *self.ways,
             index: *self.set_index,
-            replacement: *self.replacement,
+            replacement: self.replacement.value.clone(),
         }
     }
 }

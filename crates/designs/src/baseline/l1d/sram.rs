@@ -5,7 +5,6 @@ use std::iter;
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
 use strata_memory::doors::{Access, Completion, Design, L1d, Refusal};
-use strata_memory::prefetch::Prefetching;
 use strata_memory::{NodeId, Packet, ParameterError, SliceMap};
 
 use super::config::SramL1dConfig;
@@ -32,7 +31,7 @@ impl SramL1d {
         let stream = Chassis::<SramStore>::stream(node, seed);
         let store = SramStore::new(config.geometry(), *config.allocate, *config.mshr_entries, stream);
         let mut chassis = Chassis::new(config.parameters(), config.rooms(), node, slices, store);
-        chassis.prefetching = Prefetching::new(config.prefetch(), chassis.cache.frames().count());
+        chassis.prefetching = config.prefetching(chassis.cache.frames().count());
         Ok(SramL1d { chassis })
     }
 }

@@ -29,7 +29,7 @@ impl SramStore {
             }
         };
         let count = buffers.as_ref().map_or(0, Vec::len);
-        let sets = Sets::with_buffers(geometry, count, stream.clone());
+        let sets = Sets::with_buffers(geometry.clone(), count, stream.clone());
         SramStore { geometry, stream, sets, buffers }
     }
 
@@ -40,7 +40,7 @@ impl SramStore {
         if ways == self.geometry.ways {
             return;
         }
-        let geometry = Geometry { ways, ..self.geometry };
+        let geometry = Geometry { ways, ..self.geometry.clone() };
         let allocate = if self.buffers.is_some() { Allocate::OnFill } else { Allocate::OnMiss };
         let mshrs = self.buffers.as_ref().map_or(0, Vec::len);
         *self = SramStore::new(geometry, allocate, mshrs, self.stream.clone());

@@ -2,8 +2,9 @@
 
 use strata_engine::Cited;
 use strata_memory::LINE_BYTES;
-use strata_memory::prefetch::PrefetchPolicy;
-use strata_memory::replacement::ReplacementPolicy;
+use strata_memory::policy::Chosen;
+use strata_memory::prefetch::{PrefetchPolicy, Prefetching};
+use strata_memory::replacement;
 use strata_memory::tags::SetIndex;
 
 use crate::chassis::llc::{Parameters, llc_config};
@@ -14,7 +15,7 @@ llc_config! {
     pub struct L2Config {
         /// What is fetched before it is asked for, lines being numbered as the slice numbers them; without this key, nothing.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub prefetch: Option<Cited<PrefetchPolicy>>,
+        pub prefetch: Option<Cited<Chosen<dyn PrefetchPolicy>>>,
         /// Unit of a fetch from DRAM in bytes.
         #[schemars(range(min = 4, max = LINE_BYTES), extend("unit" = "B"))]
         pub sector_bytes: Cited<usize>,
@@ -35,7 +36,7 @@ impl L2Config {
             sets: table(64),
             ways: table(8),
             set_index: assumed(SetIndex::Bits, "the plain choice"),
-            replacement: table(ReplacementPolicy::LRU),
+            replacement: table(replacement::lru()),
             prefetch: None,
             sector_bytes: assumed(32, "one DRAM atom"),
             request_queue: assumed(8, "as deep as a network buffer"),
@@ -50,8 +51,9 @@ impl L2Config {
         }
     }
 
-    pub(super) fn prefetch(&self) -> PrefetchPolicy {
-        self.prefetch.as_ref().map_or(PrefetchPolicy::NONE, |policy| **policy)
+    /// What a cache of some frames fetches before it is asked for.
+    pub(super) fn prefetching(&self, frames: usize) -> Option<Box<Prefetching>> {
+        Prefetching::new(&***self.prefetch.as_ref()?, frames)
     }
 
     pub(super) fn parameters(&self) -> Parameters {

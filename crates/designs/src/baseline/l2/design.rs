@@ -2,7 +2,6 @@
 
 use strata_memory::ParameterError;
 use strata_memory::doors::{Design, HOST_ITEM_BYTES, Llc, LlcDesign, LlcSite};
-use strata_memory::prefetch::Prefetching;
 
 use super::{Conventional, L2Config, L2Slice};
 
@@ -13,7 +12,7 @@ impl L2Slice {
     /// Names the first parameter that cannot be built.
     pub fn new(config: &L2Config, number: u16, seed: u64) -> Result<L2Slice, ParameterError> {
         let mut slice = L2Slice::with(config.parameters(), number, seed, Conventional)?;
-        slice.prefetching = Prefetching::new(config.prefetch(), slice.cache.frames().count());
+        slice.prefetching = config.prefetching(slice.cache.frames().count());
         Ok(slice)
     }
 }

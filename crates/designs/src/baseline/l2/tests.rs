@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use strata_engine::statistics::Group;
 use strata_engine::{Cited, Cycle};
-use strata_memory::prefetch::PrefetchPolicy;
+use strata_memory::policy::Chosen;
 
 use super::{L2Config, L2Slice};
 use strata_memory::address::LineAddress;
@@ -205,7 +205,7 @@ fn the_next_line_is_fetched_in_a_cycle_without_a_request() {
     let mut config = L2Config::example();
     (config.sets.value, config.ways.value) = (2, 1);
     (config.rop_latency_cycles.value, config.hit_latency_cycles.value) = (10, 4);
-    config.prefetch = PrefetchPolicy::named("next-line").map(|policy| Cited::new(policy, "test"));
+    config.prefetch = Some(Cited::new(Chosen::named("next-line").unwrap(), "test"));
     let slice = L2Slice::new(&config, 0, 1).unwrap();
     let mut bench = Bench { slice, dram: Dram::default(), replies: Vec::new(), now: Cycle::ZERO };
     bench.read(4, ByteMask::range(0, 4));

@@ -25,7 +25,7 @@ macro_rules! llc_config {
             /// How the set of a line is computed from its number within the slice.
             pub set_index: strata_engine::Cited<strata_memory::tags::SetIndex>,
             /// Which way of a full set is evicted.
-            pub replacement: strata_engine::Cited<strata_memory::replacement::ReplacementPolicy>,
+            pub replacement: strata_engine::Cited<strata_memory::policy::Chosen<dyn strata_memory::replacement::ReplacementPolicy>>,
             $($(#[$own_attribute])* pub $own: $ty,)*
             /// Number of requests that can wait, beyond those within the ROP latency.
             #[schemars(range(min = 1, max = 4096), extend("unit" = "requests"))]
@@ -65,7 +65,7 @@ macro_rules! llc_config {
                     sets: *self.sets,
                     ways: *self.ways,
                     index: *self.set_index,
-                    replacement: *self.replacement,
+                    replacement: self.replacement.value.clone(),
                 }
             }
 

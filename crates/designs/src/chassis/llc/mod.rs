@@ -142,7 +142,7 @@ impl<P: Protocol> Slice<P> {
             sector_bytes: parameters.sector_bytes,
             writes: parameters.write_buffer,
         };
-        let sets = Sets::new(parameters.geometry, Stream::new(seed, &format!("l2 {number}")));
+        let sets = Sets::new(parameters.geometry.clone(), Stream::new(seed, &format!("l2 {number}")));
         Ok(Slice {
             number,
             cache: Cache::new(sets, capacity),

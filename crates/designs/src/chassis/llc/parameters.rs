@@ -4,7 +4,7 @@ use strata_memory::tags::Geometry;
 use strata_memory::{LINE_BYTES, ParameterError};
 
 /// The parameters of one slice, in cycles of its own clock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Parameters {
     /// The shape and policies of the sets.
     pub geometry: Geometry,

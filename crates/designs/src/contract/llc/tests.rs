@@ -2,8 +2,9 @@
 
 use crate::baseline::{L2Config, L2Slice};
 use strata_engine::Cited;
-use strata_memory::prefetch::{self, PrefetchPolicy};
-use strata_memory::replacement::{self, ReplacementPolicy};
+use strata_memory::policy::{Chosen, PolicyKind};
+use strata_memory::prefetch::PrefetchPolicy;
+use strata_memory::replacement::ReplacementPolicy;
 
 use super::*;
 
@@ -57,17 +58,17 @@ fn the_contract_holds_for_narrow_and_wide_l2s() {
     holds(&narrow, Contract { accesses: 300, ..Contract::alone(1) });
     holds(&narrow, Contract { accesses: 300, ..Contract::shared(1) });
     let mut wide = L2Config::example();
-    wide.replacement.value = ReplacementPolicy::RANDOM;
+    wide.replacement.value = Chosen::named("random").unwrap();
     holds(&wide, Contract { lines: 1500, accesses: 4000, ..Contract::alone(2) });
 }
 
 #[test]
 fn the_contract_holds_for_every_policy() {
-    for (n, replacement) in replacement::POLICIES.all().into_iter().enumerate() {
-        for (m, prefetch) in prefetch::POLICIES.all().into_iter().enumerate() {
+    for (n, replacement) in <dyn ReplacementPolicy>::family().names().into_iter().enumerate() {
+        for (m, prefetch) in <dyn PrefetchPolicy>::family().names().into_iter().enumerate() {
             let mut config = small();
-            config.replacement.value = ReplacementPolicy::of(replacement);
-            config.prefetch = Some(Cited::new(PrefetchPolicy::of(prefetch), "test"));
+            config.replacement.value = Chosen::named(replacement).unwrap();
+            config.prefetch = Some(Cited::new(Chosen::named(prefetch).unwrap(), "test"));
             config.sector_bytes.value = if n % 2 == 0 { 128 } else { 32 };
             let seed = (4 * n + m) as u64;
             holds(&config, Contract::alone(seed));

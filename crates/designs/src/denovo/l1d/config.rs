@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
-use strata_memory::replacement::ReplacementPolicy;
+use strata_memory::policy::Chosen;
+use strata_memory::replacement::{self, ReplacementPolicy};
 use strata_memory::tags::{Geometry, MAX_FRAMES, SetIndex};
 
 /// The parameters of a DeNovo L1D. Words have 4 bytes.
@@ -26,7 +27,7 @@ pub struct DenovoL1dConfig {
     /// How the set of a line is computed.
     pub set_index: Cited<SetIndex>,
     /// Which way of a full set is evicted.
-    pub replacement: Cited<ReplacementPolicy>,
+    pub replacement: Cited<Chosen<dyn ReplacementPolicy>>,
     /// Cycles from the start of an access that hits to its completion.
     #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
     pub hit_latency_cycles: Cited<u64>,
@@ -78,7 +79,7 @@ impl DenovoL1dConfig {
             ways: Cited::new(8, "Stash Table 2"),
             banks: Cited::new(8, "Stash Table 2"),
             set_index: assumed(SetIndex::Bits),
-            replacement: assumed(ReplacementPolicy::LRU),
+            replacement: assumed(replacement::lru()),
             hit_latency_cycles: Cited::new(1, "Stash Table 2"),
             tag_latency_cycles: assumed(1),
             fill_latency_cycles: assumed(1),
@@ -100,7 +101,7 @@ impl DenovoL1dConfig {
             sets: *self.sets,
             ways: *self.ways,
             index: *self.set_index,
-            replacement: *self.replacement,
+            replacement: self.replacement.value.clone(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use strata_engine::Cited;
 use strata_memory::LINE_BYTES;
-use strata_memory::replacement::ReplacementPolicy;
+use strata_memory::replacement;
 use strata_memory::tags::SetIndex;
 
 use super::lookup::MOST_PACKETS;
@@ -23,7 +23,7 @@ impl DenovoL2Config {
             sets: assumed(64),
             ways: assumed(8),
             set_index: assumed(SetIndex::Bits),
-            replacement: assumed(ReplacementPolicy::LRU),
+            replacement: assumed(replacement::lru()),
             request_queue: assumed(8),
             rop_latency_cycles: assumed(4),
             hit_latency_cycles: assumed(10),

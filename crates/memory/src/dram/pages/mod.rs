@@ -10,6 +10,13 @@ pub use timeout::Timeout;
 
 use std::fmt;
 
+crate::policy_family! {
+    PagePolicy:
+    "open" => Open,
+    "closed" => Closed,
+    "timeout" => Timeout,
+}
+
 /// A page policy: it decides when a row is closed that no request in the queue wants.
 ///
 /// A row that a queued request wants stays open for it, and one in whose bank another row is wanted is closed for that,

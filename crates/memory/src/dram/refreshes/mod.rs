@@ -10,6 +10,13 @@ pub use per_bank::PerBank;
 
 use std::fmt;
 
+crate::policy_family! {
+    RefreshPolicy:
+    "none" => NoRefresh,
+    "all-bank" => AllBank,
+    "per-bank" => PerBank,
+}
+
 /// A refresh policy.
 ///
 /// A refresh that is due goes before every request of its banks: their rows are closed as soon as the timing rules allow,

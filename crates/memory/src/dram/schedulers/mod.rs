@@ -36,7 +36,8 @@ use super::queue::{BankView, Queued, Slot};
 /// ```
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
-/// use strata_memory::dram::{BankView, Pick, Policies, Queued, Scheduler};
+/// use strata_memory::dram::{BankView, Pick, Queued, Scheduler, SchedulerPolicy, add_scheduler};
+/// use strata_memory::policy::PolicyKind;
 ///
 /// /// Row hits first, and reads before writes until a write is the oldest of its bank.
 /// #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -52,8 +53,8 @@ use super::queue::{BankView, Queued, Slot};
 ///     }
 /// }
 ///
-/// let policies = Policies::default().with_scheduler::<ReadsFirst>("reads-first");
-/// assert_eq!(policies.schedulers().names(), ["fcfs", "fr-fcfs", "fr-fcfs-cap", "reads-first"]);
+/// add_scheduler::<ReadsFirst>("reads-first");
+/// assert_eq!(SchedulerPolicy::family().names(), ["fcfs", "fr-fcfs", "fr-fcfs-cap", "reads-first"]);
 /// ```
 pub trait Scheduler: Clone + fmt::Debug + Send + Sync + 'static {
     /// Whether bursts go before commands that open and close rows, whatever their ranks: rows are then opened and closed

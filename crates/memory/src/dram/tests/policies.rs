@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::super::registry::SchedulerPolicy;
 use super::*;
+use crate::policy::{Chosen, PolicyKind};
 
 /// The parameters with keys of the channel before those of its timing.
 fn with(keys: &str, more: &str) -> DramParameters {
@@ -201,9 +202,8 @@ fn check(parameters: &DramParameters, name: &str) -> Channel {
 fn every_combination_keeps_the_rules_and_the_bytes() {
     let per_bank =
         REFRESH.replace("[refresh]", "[refresh]\npolicy = { value = \"per-bank\", source = \"test\" }");
-    let known = policies();
     let faw = "faw = { value = 40, source = \"test\" }\nrrd_l = { value = 8, source = \"test\" }\n";
-    for scheduler_name in known.schedulers().names() {
+    for scheduler_name in SchedulerPolicy::family().names() {
         for policy in ["\"open\"", "\"closed\"", "{ timeout = { cycles = 30 } }"] {
             for refresh in ["", REFRESH, per_bank.as_str()] {
                 let keys = format!("{}\n{}", scheduler(scheduler_name), page(policy));
@@ -220,7 +220,7 @@ fn every_combination_keeps_the_rules_and_the_bytes() {
 fn no_scheduler_can_break_the_order_of_a_line_or_stop_the_others() {
     for (policy, refresh) in [("\"open\"", ""), ("\"closed\"", REFRESH)] {
         let mut parameters = with(&page(policy), refresh);
-        let reckless: Arc<SchedulerPolicy> = Reckless { state: 1 }.into_policy();
+        let reckless = Arc::new(SchedulerPolicy::new(Reckless { state: 1 }));
         parameters.scheduler = Some(Cited::new(Chosen::of("reckless", reckless), "test"));
         check(&parameters, "reckless");
     }

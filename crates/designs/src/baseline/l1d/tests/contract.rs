@@ -2,8 +2,9 @@
 
 use strata_engine::Cited;
 use strata_memory::doors::L1dDesign;
-use strata_memory::prefetch::{self, PrefetchPolicy};
-use strata_memory::replacement::{self, ReplacementPolicy};
+use strata_memory::policy::{Chosen, PolicyKind};
+use strata_memory::prefetch::PrefetchPolicy;
+use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
 
 use super::super::*;
@@ -51,7 +52,7 @@ fn the_contract_holds_for_allocation_on_fill() {
             config.allocate.value = Allocate::OnFill;
             (config.sets.value, config.ways.value) = (sets, ways);
             config.set_index.value = SetIndex::Modulo;
-            config.replacement.value = ReplacementPolicy::LRU;
+            config.replacement.value = Chosen::named("lru").unwrap();
             config.write_policy.value = write_policy;
             config.write_miss_policy.value = miss_policy;
             config.sector_bytes.value = sector_bytes;
@@ -68,10 +69,10 @@ fn the_contract_holds_for_allocation_on_fill() {
 #[test]
 fn the_contract_holds_for_other_shapes() {
     for (seed, (ways, sets, index, replacement)) in [
-        (2, 4, SetIndex::Xor, ReplacementPolicy::LRU),
-        (3, 5, SetIndex::Modulo, ReplacementPolicy::FIFO),
-        (4, 2, SetIndex::Bits, ReplacementPolicy::TREE_PLRU),
-        (8, 1, SetIndex::Xor, ReplacementPolicy::RANDOM),
+        (2, 4, SetIndex::Xor, Chosen::named("lru").unwrap()),
+        (3, 5, SetIndex::Modulo, Chosen::named("fifo").unwrap()),
+        (4, 2, SetIndex::Bits, Chosen::named("tree-plru").unwrap()),
+        (8, 1, SetIndex::Xor, Chosen::named("random").unwrap()),
     ]
     .into_iter()
     .enumerate()
@@ -99,11 +100,11 @@ fn the_contract_holds_for_other_shapes() {
 
 #[test]
 fn the_contract_holds_for_every_policy() {
-    for (n, replacement) in replacement::POLICIES.all().into_iter().enumerate() {
-        for (m, prefetch) in prefetch::POLICIES.all().into_iter().enumerate() {
+    for (n, replacement) in <dyn ReplacementPolicy>::family().names().into_iter().enumerate() {
+        for (m, prefetch) in <dyn PrefetchPolicy>::family().names().into_iter().enumerate() {
             let mut config = small();
-            config.replacement.value = ReplacementPolicy::of(replacement);
-            config.prefetch = Some(Cited::new(PrefetchPolicy::of(prefetch), "test"));
+            config.replacement.value = Chosen::named(replacement).unwrap();
+            config.prefetch = Some(Cited::new(Chosen::named(prefetch).unwrap(), "test"));
             config.allocate.value = if (n + m) % 2 == 0 { Allocate::OnMiss } else { Allocate::OnFill };
             config.sector_bytes.value = if n % 2 == 0 { 128 } else { 32 };
             config.accesses_per_cycle.value = 1 + m % 2;
@@ -117,9 +118,10 @@ fn the_contract_holds_for_every_policy() {
 
 #[test]
 fn the_contract_holds_while_the_capacity_changes() {
-    for (allocate, replacement) in
-        [(Allocate::OnMiss, ReplacementPolicy::LRU), (Allocate::OnFill, ReplacementPolicy::RANDOM)]
-    {
+    for (allocate, replacement) in [
+        (Allocate::OnMiss, Chosen::named("lru").unwrap()),
+        (Allocate::OnFill, Chosen::named("random").unwrap()),
+    ] {
         let mut config = small();
         config.unified = Some(Cited::new(true, "test"));
         (config.sets.value, config.ways.value) = (2, 8);

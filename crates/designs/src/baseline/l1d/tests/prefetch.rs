@@ -2,7 +2,7 @@
 
 use strata_engine::Cited;
 use strata_memory::doors::L1d;
-use strata_memory::prefetch::PrefetchPolicy;
+use strata_memory::policy::Chosen;
 use strata_memory::tags::SetIndex;
 use strata_memory::{ByteMask, LineAddress};
 
@@ -11,7 +11,7 @@ use super::golden::{Bench, WORD};
 use super::small;
 
 fn next_line() -> SramL1dConfig {
-    let policy = PrefetchPolicy::named("next-line").expect("it is built in");
+    let policy = Chosen::named("next-line").expect("it is built in");
     SramL1dConfig { prefetch: Some(Cited::new(policy, "test")), ..small() }
 }
 
