@@ -54,6 +54,10 @@ pub enum Kind {
     L1d,
     /// A crate with a last-level cache.
     Llc,
+    /// A crate with a network between SMs and memory partitions.
+    Network,
+    /// A crate with a register file.
+    RegisterFile,
 }
 
 /// Writes a program or a crate, and prints what to do with it.

@@ -113,6 +113,8 @@ mod tests {
             (Kind::DramScheduler, "fcfs", "`fcfs` is a built-in DRAM scheduler, expected another name"),
             (Kind::L1d, "fuse", "`fuse` is a built-in L1 data cache, expected another name"),
             (Kind::Llc, "morpheus", "`morpheus` is a built-in last-level cache, expected another name"),
+            (Kind::Network, "mesh", "`mesh` is a built-in network, expected another name"),
+            (Kind::RegisterFile, "sram", "`sram` is a built-in register file, expected another name"),
             (Kind::L1d, "gtx480", "`gtx480` is a built-in machine or system, expected another name"),
             (Kind::L1d, "l1-sram", "`l1-sram` is a built-in machine or system, expected another name"),
             (Kind::L1d, "match", "`match` means something to Rust or to cargo, expected another name"),

@@ -28,6 +28,8 @@ pub struct Part {
     pub what: &'static str,
     /// Its like.
     pub kin: Kin,
+    /// Strata's crates that it uses beside `strata-designs` and `strata-memory`, by what follows `strata-`.
+    rooms: &'static [&'static str],
     /// Files of its own, where they go and what they hold.
     files: &'static [(&'static str, &'static str)],
     /// Its system file.
@@ -38,8 +40,8 @@ pub struct Part {
     decides: &'static str,
     /// A run of `compare` in which it makes a difference to the cycles of [`MACHINE`].
     differs: &'static [&'static str],
-    /// What to compare it in.
-    metrics: &'static str,
+    /// What to compare it in, and on machines with which values, as options of `compare`.
+    compare: &'static str,
 }
 
 /// The machine that a new part is compared on.
@@ -73,6 +75,7 @@ impl Part {
                 article: "a",
                 what: "replacement policy",
                 kin: Kin::Chosen("l1d.sram.replacement"),
+                rooms: &["engine"],
                 files: &[
                     file!("src/lib.rs", "replacement/lib.rs"),
                     file!("tests/contract.rs", "replacement/contract.rs"),
@@ -81,12 +84,13 @@ impl Part {
                 completes: Some("l1d"),
                 decides: "which line is evicted",
                 differs: &["atax"],
-                metrics: "--metric ipc --metric l1d-miss-rate",
+                compare: "--metric ipc --metric l1d-miss-rate",
             },
             Kind::Prefetch => Part {
                 article: "a",
                 what: "prefetch policy",
                 kin: Kin::Chosen("l1d.sram.prefetch"),
+                rooms: &["engine"],
                 files: &[
                     file!("src/lib.rs", "prefetch/lib.rs"),
                     file!("tests/contract.rs", "prefetch/contract.rs"),
@@ -95,24 +99,26 @@ impl Part {
                 completes: Some("l1d"),
                 decides: "what is fetched ahead",
                 differs: &["atax"],
-                metrics: "--metric ipc --metric l1d-miss-rate",
+                compare: "--metric ipc --metric l1d-miss-rate",
             },
             Kind::DramScheduler => Part {
                 article: "a",
                 what: "DRAM scheduler",
                 kin: Kin::Chosen("dram.scheduler"),
+                rooms: &[],
                 files: &[file!("src/lib.rs", "dram-scheduler/lib.rs")],
                 system: include_str!("dram-scheduler/system.toml"),
                 completes: None,
                 decides: "which request a bank serves next",
                 // One channel and a small cache, so that reads and writes wait for the same banks.
                 differs: &["transpose", "--set", "gpu.channels=1", "--set", "llc.sets=8"],
-                metrics: "--metric cycles --metric 'dram.row_hits / (dram.reads + dram.writes)'",
+                compare: "--metric cycles --metric 'dram.row_hits / (dram.reads + dram.writes)'",
             },
             Kind::L1d => Part {
                 article: "an",
                 what: "L1 data cache",
                 kin: Kin::Behind("l1d"),
+                rooms: &["engine"],
                 files: &[
                     file!("src/lib.rs", "l1d/lib.rs"),
                     file!("src/store.rs", "l1d/store.rs"),
@@ -124,12 +130,13 @@ impl Part {
                 completes: None,
                 decides: "where lines live",
                 differs: &["atax"],
-                metrics: "--metric ipc --metric l1d-miss-rate",
+                compare: "--metric ipc --metric l1d-miss-rate",
             },
             Kind::Llc => Part {
                 article: "a",
                 what: "last-level cache",
                 kin: Kin::Behind("llc"),
+                rooms: &["engine"],
                 files: &[
                     file!("src/lib.rs", "llc/lib.rs"),
                     file!("src/protocol.rs", "llc/protocol.rs"),
@@ -139,8 +146,41 @@ impl Part {
                 system: include_str!("llc/system.toml"),
                 completes: None,
                 decides: "what a request finds and fetches",
+                // L1Ds that ask for less than a line.
+                differs: &["gather", "--set", "l1d.sector_bytes=32"],
+                compare: "--set l1d.sector_bytes=32 --metric ipc --metric l2-hit-rate --metric dram-requests",
+            },
+            Kind::Network => Part {
+                article: "a",
+                what: "network",
+                kin: Kin::Behind("network"),
+                rooms: &["engine"],
+                files: &[
+                    file!("src/lib.rs", "network/lib.rs"),
+                    file!("src/ideal.rs", "network/ideal.rs"),
+                    file!("tests/contract.rs", "network/contract.rs"),
+                ],
+                system: include_str!("network/system.toml"),
+                completes: None,
+                decides: "how long a packet takes",
                 differs: &["gather"],
-                metrics: "--metric ipc --metric l2-hit-rate --metric dram-requests",
+                compare: "--metric ipc --metric outgoing",
+            },
+            Kind::RegisterFile => Part {
+                article: "a",
+                what: "register file",
+                kin: Kin::Behind("sm.register_file"),
+                rooms: &["engine", "warp"],
+                files: &[
+                    file!("src/lib.rs", "register-file/lib.rs"),
+                    file!("src/ported.rs", "register-file/ported.rs"),
+                    file!("tests/contract.rs", "register-file/contract.rs"),
+                ],
+                system: include_str!("register-file/system.toml"),
+                completes: None,
+                decides: "which rows are read and written in a cycle",
+                differs: &["gemm"],
+                compare: "--metric ipc",
             },
         })
     }
@@ -155,18 +195,16 @@ impl Part {
     fn files(&self, name: &str, strata: &Place) -> Vec<(PathBuf, String)> {
         let identifier = name.replace('-', "_");
         let differs: Vec<String> = self.differs.iter().map(|word| format!("{word:?}")).collect();
+        let depends = |room: &str| format!("strata-{room} = {}", strata.dependency(room));
+        let mut rooms = [&["designs", "memory"], self.rooms].concat();
+        rooms.sort_unstable();
+        let rooms: Vec<String> = rooms.into_iter().map(depends).collect();
         let fill = |text: &str| {
-            let text = text.replace(NAME, name).replace(IDENTIFIER, &identifier);
-            let mut filled = String::new();
-            for line in text.lines() {
-                let room = line.strip_prefix("strata-").and_then(|line| line.strip_suffix(" = STRATA"));
-                match room {
-                    Some(room) => writeln!(filled, "strata-{room} = {}", strata.dependency(room)),
-                    None => writeln!(filled, "{}", line.replace("\"DIFFERS\"", &differs.join(", "))),
-                }
-                .expect("a string grows");
-            }
-            filled
+            text.replace(NAME, name)
+                .replace(IDENTIFIER, &identifier)
+                .replace("\"DIFFERS\"", &differs.join(", "))
+                .replace("strata-workbench = STRATA", &depends("workbench"))
+                .replace("ROOMS", &rooms.join("\n"))
         };
         let all = COMMON.iter().chain(self.files).map(|(path, text)| (PathBuf::from(path), fill(text)));
         let mut all: Vec<(PathBuf, String)> = all.collect();
@@ -191,13 +229,13 @@ pub fn write(part: Part, name: &str, dir: Option<&Path>, strata: Option<&str>) -
         part.files(name, &strata).into_iter().map(|(path, text)| (dir.join(path), text)).collect();
     files::all(&all)?;
     let at = |path: &str| dir.join(path).display().to_string();
-    let Part { article, what, decides, metrics, .. } = part;
+    let Part { article, what, decides, compare, .. } = part;
     let programs = "atax bicg bfs gather";
     print(&format!(
         "{manifest}: a crate with {article} {what}, on Strata from {strata}\n{heart}: {decides}\n{tests}: its tests\n\
          {system}: a system that chooses it\n\nNext:\n  cd {dir}\n  cargo test\n  \
          cargo run --release -- run atax --check --system {name}.toml\n  \
-         cargo run --release -- compare {programs} --size small --systems {MACHINE},{name}.toml {metrics}\n",
+         cargo run --release -- compare {programs} --size small --systems {MACHINE},{name}.toml {compare}\n",
         manifest = at("Cargo.toml"),
         strata = strata.words(),
         heart = at(part.heart()),
@@ -251,19 +289,17 @@ fn inline(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum;
     use strata_gpu::machine::system::System;
 
     use super::*;
 
-    const KINDS: [Kind; 5] = [Kind::Replacement, Kind::Prefetch, Kind::DramScheduler, Kind::L1d, Kind::Llc];
-
     #[test]
     fn no_template_keeps_a_name_of_its_own() {
-        for kind in KINDS {
-            let part = Part::of(kind).unwrap();
+        for (kind, part) in Kind::value_variants().iter().filter_map(|kind| Some((kind, Part::of(*kind)?))) {
             for (path, text) in part.files("else-where", &Place::Registry) {
                 let path = path.display();
-                for word in [NAME, IDENTIFIER, "STRATA", "DIFFERS"] {
+                for word in [NAME, IDENTIFIER, "STRATA", "DIFFERS", "ROOMS"] {
                     assert!(!text.contains(word), "{kind:?}: {path} has {word}:\n{text}");
                 }
                 if path.to_string().ends_with(".toml") {

@@ -10,7 +10,7 @@ use strata_memory::doors::{
 };
 use strata_warp::{LaneMask, Reg, Row};
 
-/// Its section of a machine file: `[sm.register_file.ported]`.
+/// Its section of a machine file: `[sm.register_file.NAME]`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {

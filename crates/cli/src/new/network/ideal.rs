@@ -8,7 +8,7 @@ use strata_engine::{Cited, Cycle, Doorbell, Inlet, Island, Outlet, Window};
 use strata_memory::doors::{Design, Direction, Network, NetworkDesign, NetworkSite};
 use strata_memory::{FlitSize, Packet, ParameterError};
 
-/// Its section of a machine file: `[network.ideal]`.
+/// Its section of a machine file: `[network.NAME]`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
