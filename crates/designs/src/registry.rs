@@ -8,7 +8,7 @@ use strata_engine::config::{ConfigError, Entry, Section, SectionFacts, did_you_m
 use strata_memory::doors::{
     L1dDesign, LanePathDesign, LlcDesign, Named, NetworkDesign, RegisterFileDesign, ScratchpadDesign,
 };
-use strata_memory::{dram, prefetch, replacement};
+use strata_memory::{dram, insertion, prefetch, replacement};
 
 use crate::baseline::{
     L2Config, MeshConfig, MultistageConfig, SramL1dConfig, SramRegisterFileConfig, SramScratchpadConfig,
@@ -114,6 +114,7 @@ macro_rules! with_policy {
 
 with_policy! {
     with_replacement, replacement::ReplacementPolicy, replacement::add, "a replacement policy, which `replacement` of any cache can name";
+    with_insertion, insertion::InsertionPolicy, insertion::add, "an insertion policy, which `insertion` of any cache that has the key can name";
     with_prefetch, prefetch::PrefetchPolicy, prefetch::add, "a prefetch policy, which `prefetch` of any cache that has the key can name";
     with_dram_scheduler, dram::Scheduler, dram::add_scheduler, "a scheduler of DRAM channels";
     with_dram_page, dram::PagePolicy, dram::pages::add, "a page policy of DRAM channels";

@@ -13,6 +13,7 @@ mod client;
 pub mod doors;
 pub mod dram;
 pub mod flit;
+pub mod insertion;
 pub mod interleave;
 pub mod ipoly;
 pub mod line;

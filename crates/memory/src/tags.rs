@@ -5,9 +5,11 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::seed::Stream;
+use strata_engine::statistics::{Group, Statistics};
 
 use crate::address::LineAddress;
 use crate::cache::{FrameId, Frames, Store};
+use crate::insertion::InsertionPolicy;
 use crate::parameters::ParameterError;
 use crate::policy::Chosen;
 use crate::replacement::{ReplacementPolicy, Shape, Victims};
@@ -112,6 +114,8 @@ pub struct Sets {
     victims: Victims,
     /// By extra frame: the request that brought its line.
     brought: Vec<Touch>,
+    /// The extra frames without a line.
+    free: Vec<FrameId>,
 }
 
 impl Sets {
@@ -123,24 +127,44 @@ impl Sets {
         Sets::with_buffers(geometry, 0, stream)
     }
 
-    /// Makes an empty array with `buffers` extra frames outside the sets, for lines that have no way yet.
-    /// Their numbers follow those of the ways. Probes do not find them and replacement does not choose them;
-    /// the owner keeps track of them.
+    /// Makes an empty array with `buffers` extra frames outside the sets, for lines that have no way, or none yet. Their numbers follow
+    /// those of the ways. Probes do not find them and replacement does not choose them.
     ///
     /// # Panics
     /// Panics if [`Geometry::check`] finds a fault.
     pub fn with_buffers(geometry: Geometry, buffers: usize, stream: Stream) -> Sets {
         geometry.check().expect("a geometry is checked before it is built");
         let Geometry { sets, ways, index, replacement } = geometry;
-        Sets {
+        let mut array = Sets {
             sets,
             ways,
             index,
             bits: if sets.is_power_of_two() { sets.trailing_zeros() } else { 0 },
-            frames: Frames::new(sets * ways + buffers),
+            frames: Frames::new(sets * ways),
             victims: Victims::new(&replacement, Shape { sets, ways, stream }),
-            brought: vec![Touch::default(); buffers],
+            brought: Vec::new(),
+            free: Vec::new(),
+        };
+        array.add_buffers(buffers);
+        array
+    }
+
+    /// Has a policy decide which lines take a way. With `buffers` extra frames, if the array has none, for those that take none.
+    #[must_use]
+    pub fn guarded(mut self, policy: &dyn InsertionPolicy, buffers: usize, stream: Stream) -> Sets {
+        let shape = Shape { sets: self.sets, ways: self.ways, stream };
+        let Some(insertion) = policy.build(&shape) else { return self };
+        if self.brought.is_empty() {
+            self.add_buffers(buffers);
         }
+        Sets { victims: self.victims.guarded(insertion), ..self }
+    }
+
+    fn add_buffers(&mut self, buffers: usize) {
+        let frames = self.sets * self.ways;
+        self.frames.grow(frames + buffers);
+        self.brought = vec![Touch::default(); buffers];
+        self.free = (frames..frames + buffers).rev().map(FrameId::from).collect();
     }
 
     /// The set that a line belongs to.
@@ -204,27 +228,58 @@ impl Sets {
         self.victims.filled(frame.index(), touch);
     }
 
+    /// Whether there are extra frames outside the sets.
+    #[inline]
+    pub fn has_buffers(&self) -> bool {
+        !self.brought.is_empty()
+    }
+
     /// Whether the frame is one of the extra frames outside the sets.
     #[inline]
     pub fn is_buffer(&self, frame: FrameId) -> bool {
         frame.index() >= self.sets * self.ways
     }
 
-    /// Assigns an extra frame to the line of a request, with no byte valid.
-    pub fn install_in_buffer(&mut self, frame: FrameId, touch: &Touch) {
-        debug_assert!(
-            self.is_buffer(frame) && self.frames.line(frame).is_none(),
-            "a free frame beside the sets"
-        );
+    /// Whether the line of a request that misses takes a way.
+    #[inline]
+    pub fn keeps(&self, touch: &Touch) -> bool {
+        self.victims.keeps(touch)
+    }
+
+    /// Assigns a free extra frame to the line of a request, with no byte valid.
+    ///
+    /// # Panics
+    /// Panics if none is free.
+    pub fn buffer(&mut self, touch: &Touch) -> FrameId {
+        let frame = self.free.pop().expect("there is an extra frame for each line that is fetched");
         self.frames.assign(frame, touch.line);
         self.brought[frame.index() - self.sets * self.ways] = *touch;
+        frame
+    }
+
+    /// The request that brought the line of an extra frame.
+    pub fn brought(&self, buffer: FrameId) -> &Touch {
+        &self.brought[buffer.index() - self.sets * self.ways]
     }
 
     /// Moves a line from an extra frame to a frame of its set, whose previous contents are lost.
     pub fn move_from_buffer(&mut self, buffer: FrameId, frame: FrameId) {
         self.frames.shift(buffer, frame);
-        let touch = self.brought[buffer.index() - self.sets * self.ways];
+        let touch = *self.brought(buffer);
         self.victims.filled(frame.index(), &touch);
+        self.free.push(buffer);
+    }
+
+    /// Drops the line of an extra frame, which has been fetched and takes no way.
+    pub fn pass(&mut self, buffer: FrameId) {
+        let touch = *self.brought(buffer);
+        self.victims.passed(self.set_of(touch.line), &touch);
+        self.invalidate(buffer);
+    }
+
+    /// The counters of the insertion policy as the group `name`, if there is one.
+    pub fn insertion(&self, name: &'static str) -> Option<Group> {
+        self.victims.insertion().map(|statistics| Group { name, ..statistics.report() })
     }
 
     /// Notes a use of the frame, for replacement.
@@ -243,6 +298,14 @@ impl Store for Sets {
     #[inline]
     fn frames_mut(&mut self) -> &mut Frames {
         &mut self.frames
+    }
+
+    #[inline]
+    fn invalidate(&mut self, frame: FrameId) {
+        self.frames.invalidate(frame);
+        if self.is_buffer(frame) && self.frames.pinned(frame).is_none() {
+            self.free.push(frame);
+        }
     }
 }
 

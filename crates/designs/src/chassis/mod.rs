@@ -21,6 +21,7 @@ pub use config::l1d_config;
 use flush::Flush;
 pub use merge::Found;
 use merge::Port;
+pub(crate) use parameters::check_policies;
 pub use parameters::{Parameters, Rooms, WriteMissPolicy, check};
 pub use statistics::L1dStatistics;
 pub use strata_memory::cache::{ArrayUse, Home, Store};

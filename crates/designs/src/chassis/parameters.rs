@@ -2,6 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strata_engine::Cited;
+use strata_memory::insertion::InsertionPolicy;
+use strata_memory::policy::Chosen;
+use strata_memory::prefetch::PrefetchPolicy;
 use strata_memory::{LINE_BYTES, ParameterError};
 
 /// What a store does if its line is not in the cache.
@@ -56,6 +60,16 @@ pub struct Rooms {
     pub bypass_entries: usize,
     /// Number of hits that can await completion: at least the hit latency times the accesses per cycle.
     pub hits: usize,
+}
+
+/// The policies of a cache with a place for them: which lines take a way, and what is fetched before it is asked for.
+pub(crate) fn check_policies(
+    insertion: Option<&Cited<Chosen<dyn InsertionPolicy>>>,
+    prefetch: Option<&Cited<Chosen<dyn PrefetchPolicy>>>,
+) -> Result<(), ParameterError> {
+    let refuse = |field| move |message| ParameterError::new(field, message);
+    insertion.map_or(Ok(()), |policy| policy.check().map_err(refuse("insertion")))?;
+    prefetch.map_or(Ok(()), |policy| policy.check().map_err(refuse("prefetch")))
 }
 
 /// Checks that a chassis can be built.

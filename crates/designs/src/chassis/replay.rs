@@ -119,6 +119,12 @@ impl<S: Store> Chassis<S> {
         match home {
             Home::Here => {}
             Home::Full => return false,
+            Home::Leaves => {
+                if !self.cache.frames().dirty(fetch.frame).is_empty() && !self.write_room(1) {
+                    return false;
+                }
+                self.write_back(fetch.frame, now);
+            }
             Home::Moves(frame) => {
                 if !self.cache.frames().dirty(frame).is_empty() && !self.write_room(1) {
                     return false;
@@ -136,8 +142,10 @@ impl<S: Store> Chassis<S> {
         }
         self.freed += 1;
         self.cache.release(mshr);
-        if let Home::Moves(frame) = home {
-            self.cache.store.move_home(fetch.frame, frame);
+        match home {
+            Home::Moves(frame) => self.cache.store.move_home(fetch.frame, frame),
+            Home::Leaves => self.cache.store.leave(fetch.frame),
+            Home::Here | Home::Full => {}
         }
         if empty {
             self.cache.store.invalidate(fetch.frame);

@@ -12,7 +12,7 @@ use strata_engine::hash::Fnv;
 use strata_engine::seed::Stream;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::doors::{Access, Action, DramPort, DramRequest, Llc};
-use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Packet};
+use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet};
 
 use super::traffic::Traffic;
 use super::world::same;
@@ -277,7 +277,7 @@ impl Bench {
                 destination: self.slice,
                 client: Client::L1d,
                 tag: source.sent,
-                origin: Origin::default(),
+                origin: access.origin(),
                 body,
             });
             source.sent += 1;

@@ -7,8 +7,10 @@ use super::keys;
 /// The keys that choose a policy. What each decides, and the policies there are, the types of the keys say.
 const KEYS: &[&str] = &[
     "l1d.sram.replacement",
+    "l1d.sram.insertion",
     "l1d.sram.prefetch",
     "llc.conventional.replacement",
+    "llc.conventional.insertion",
     "llc.conventional.prefetch",
     "gpu.interleave_hash",
     "dram.scheduler",
@@ -65,7 +67,8 @@ mod tests {
         let names: Vec<&str> =
             all.iter().flat_map(|key| &key.policies).map(|policy| policy.name.as_str()).collect();
         let replacements = ["lru", "fifo", "random", "tree-plru", "srrip", "brrip", "drrip", "ship"];
-        let caches = [&replacements[..], &["none", "next-line", "stride", "stream"]].concat();
+        let insertions = ["all", "none", "by-pc", "dead-block"];
+        let caches = [&replacements[..], &insertions, &["none", "next-line", "stride", "stream"]].concat();
         let others = [
             "none",
             "xor",
@@ -87,7 +90,8 @@ mod tests {
             for policy in policies {
                 assert!(policy.meaning.ends_with('.'), "{key} = {}: {}", policy.name, policy.meaning);
                 let bits = policy.value.replace("bits = ...", "bits = [[12], [13], [14], [15]]");
-                let set = format!("{key}={}", bits.replace("...", "50"));
+                let passing = bits.replace("pass = ...", "pass = [50]");
+                let set = format!("{key}={}", passing.replace("...", "50"));
                 let sets = [&base[..], std::slice::from_ref(&set)].concat();
                 let machine = Machine::load("gtx480", &sets).unwrap_or_else(|error| panic!("{set}: {error}"));
                 let value = machine.keys().into_iter().find(|known| known.path == key);

@@ -26,6 +26,8 @@ pub enum Home {
     Moves(FrameId),
     /// The line cannot move yet: every frame that could take it waits for a fill.
     Full,
+    /// The line takes no place in the cache.
+    Leaves,
 }
 
 /// Frames, and how a design uses them.
@@ -59,6 +61,11 @@ pub trait Store {
     /// Moves a line to its home frame. The line that was there has been written back.
     fn move_home(&mut self, _from: FrameId, _to: FrameId) {
         unreachable!("only a store whose lines have another home moves them");
+    }
+
+    /// Drops a line that takes no place. Its dirty bytes have been written back.
+    fn leave(&mut self, _frame: FrameId) {
+        unreachable!("only a store in which some lines take no place drops them");
     }
 
     /// Whether the frame's array is free for this use at `now`.

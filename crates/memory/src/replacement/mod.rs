@@ -17,9 +17,10 @@ use std::sync::Arc;
 
 use strata_engine::seed::Stream;
 
+use crate::insertion::{Insertion, InsertionStatistics};
 use crate::policy::Chosen;
 use crate::policy_family;
-use crate::touch::Touch;
+use crate::touch::{Touch, TouchKind};
 use drrip::Drrip;
 use lru::{Fifo, Lru, Stamps};
 use random::{Random, RandomWay};
@@ -97,6 +98,14 @@ enum State {
     Random(RandomWay),
     Tree(Trees),
     Other(Box<dyn Replacement>),
+    Guarded(Box<Guarded>),
+}
+
+/// Victims of a cache in which not every line takes a way.
+struct Guarded {
+    victims: Victims,
+    insertion: Box<dyn Insertion>,
+    statistics: InsertionStatistics,
 }
 
 impl Victims {
@@ -118,6 +127,39 @@ impl Victims {
         Victims { ways, state }
     }
 
+    /// Has a policy decide from now on which lines take a way.
+    #[must_use]
+    pub fn guarded(self, insertion: Box<dyn Insertion>) -> Victims {
+        let ways = self.ways;
+        let guarded = Guarded { victims: self, insertion, statistics: InsertionStatistics::default() };
+        Victims { ways, state: State::Guarded(Box::new(guarded)) }
+    }
+
+    /// Whether the line of a request that misses takes a way.
+    #[inline]
+    pub fn keeps(&self, touch: &Touch) -> bool {
+        match &self.state {
+            State::Guarded(guarded) => touch.kind == TouchKind::Prefetch || guarded.insertion.keeps(touch),
+            _ => true,
+        }
+    }
+
+    /// Notes that a line of a set has passed.
+    pub fn passed(&mut self, set: usize, touch: &Touch) {
+        if let State::Guarded(guarded) = &mut self.state {
+            guarded.insertion.passed(set, touch);
+            guarded.statistics.passed += 1;
+        }
+    }
+
+    /// The counters of the insertion policy, if there is one.
+    pub fn insertion(&self) -> Option<&InsertionStatistics> {
+        match &self.state {
+            State::Guarded(guarded) => Some(&guarded.statistics),
+            _ => None,
+        }
+    }
+
     /// Notes a use of a line that is here.
     #[inline]
     pub fn used(&mut self, frame: usize, touch: &Touch) {
@@ -127,6 +169,10 @@ impl Victims {
             State::Fifo(_) | State::Random(_) => {}
             State::Tree(trees) => trees.point_away(frame / ways, frame % ways),
             State::Other(policy) => policy.used(frame / ways, frame % ways, touch),
+            State::Guarded(guarded) => {
+                guarded.insertion.used(frame / ways, frame % ways, touch);
+                guarded.victims.used(frame, touch);
+            }
         }
     }
 
@@ -139,6 +185,11 @@ impl Victims {
             State::Random(_) => {}
             State::Tree(trees) => trees.point_away(frame / ways, frame % ways),
             State::Other(policy) => policy.filled(frame / ways, frame % ways, touch),
+            State::Guarded(guarded) => {
+                guarded.statistics.inserted += 1;
+                guarded.insertion.filled(frame / ways, frame % ways, touch);
+                guarded.victims.filled(frame, touch);
+            }
         }
     }
 
@@ -158,6 +209,7 @@ impl Victims {
                 assert!(way < 64 && eligible >> way & 1 == 1, "a policy evicts an eligible way, not {way}");
                 way
             }
+            State::Guarded(guarded) => guarded.victims.victim(set, eligible),
         }
     }
 }

@@ -3,11 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
+use strata_memory::insertion::InsertionPolicy;
 use strata_memory::policy::Chosen;
 use strata_memory::prefetch::{PrefetchPolicy, Prefetching};
 use strata_memory::replacement::{self, ReplacementPolicy};
 use strata_memory::tags::{Geometry, MAX_FRAMES, SetIndex};
 
+use super::store::Shape;
 use crate::chassis::{Parameters, Rooms, WriteMissPolicy, l1d_config};
 
 /// When written bytes are sent to the level below.
@@ -47,6 +49,9 @@ l1d_config! {
         pub set_index: Cited<SetIndex>,
         /// Which way of a full set is evicted.
         pub replacement: Cited<Chosen<dyn ReplacementPolicy>>,
+        /// Which lines that are fetched take a way; without this key, all. A store that fetches nothing is not asked.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub insertion: Option<Cited<Chosen<dyn InsertionPolicy>>>,
         /// What is fetched before it is asked for, into the cache itself; without this key, nothing.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub prefetch: Option<Cited<Chosen<dyn PrefetchPolicy>>>,
@@ -81,6 +86,7 @@ impl SramL1dConfig {
             unified: None,
             set_index: assumed(SetIndex::Bits, "the plain choice"),
             replacement: table(replacement::lru()),
+            insertion: None,
             prefetch: None,
             allocate: table(Allocate::OnMiss),
             sector_bytes: table(128),
@@ -119,6 +125,15 @@ impl SramL1dConfig {
 
     pub(super) fn rooms(&self) -> Rooms {
         self.chassis_rooms(*self.accesses_per_cycle)
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        Shape {
+            geometry: self.geometry(),
+            on_fill: *self.allocate == Allocate::OnFill,
+            insertion: self.insertion.as_ref().map(|policy| policy.value.clone()),
+            mshrs: *self.mshr_entries,
+        }
     }
 
     /// The shape and policies of the tag array.

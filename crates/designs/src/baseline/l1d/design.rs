@@ -11,6 +11,7 @@ use crate::sram_area::{BankGeometry, sram_cache};
 impl Design for SramL1dConfig {
     fn check(&self) -> Result<(), ParameterError> {
         self.geometry().check()?;
+        chassis::check_policies(self.insertion.as_ref(), self.prefetch.as_ref())?;
         chassis::check(&self.parameters(), &self.rooms())
     }
 

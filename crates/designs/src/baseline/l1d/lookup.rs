@@ -59,10 +59,12 @@ impl Chassis<SramStore> {
         Ok(Route::Partial(frame, wanted))
     }
 
-    /// Allocation on fill: the frame of a line that is being fetched.
+    /// The frame outside the sets of a line that is being fetched.
     #[inline]
     fn buffered(&self, line: LineAddress) -> Option<FrameId> {
-        self.cache.store.buffers.as_ref()?;
+        if !self.cache.store.sets.has_buffers() {
+            return None;
+        }
         self.cache.mshrs.find(line).map(|mshr| self.cache.mshrs.state(mshr).frame)
     }
 
@@ -87,8 +89,8 @@ impl Chassis<SramStore> {
         if fetches == 1 && self.cache.mshrs.is_full() {
             return Err(Refusal::Mshr);
         }
-        if fetches == 1 && self.cache.store.buffers.is_some() {
-            // The victim is chosen, and needs its room, only when the fetch is done.
+        if fetches == 1 && self.cache.store.is_fetched_outside(&access.touch(self.node)) {
+            // A victim is chosen, and needs its room, only when the fetch is done.
             let room = self.network_room_for_new(fetches + through);
             return if room { Ok(Route::Miss(None, wanted)) } else { Err(Refusal::Network) };
         }
@@ -180,7 +182,8 @@ impl Chassis<SramStore> {
         self.statistics.tag_reads += 1;
         let is_here = self.cache.store.sets.find(line).or_else(|| self.buffered(line)).is_some();
         let may_fetch = !is_here && self.has_mshr();
-        let in_buffer = self.cache.store.buffers.is_some();
+        let touch = Touch { line, node: self.node, kind: TouchKind::Prefetch, ..Touch::default() };
+        let in_buffer = self.cache.store.is_fetched_outside(&touch);
         let victim = if may_fetch && !in_buffer { self.cache.store.sets.victim(line) } else { None };
         let Some(prefetching) = &mut self.prefetching else { return };
         if is_here {
@@ -190,7 +193,6 @@ impl Chassis<SramStore> {
             return prefetching.drop_wish();
         }
         let displaced = victim.and_then(|frame| self.cache.frames().line(frame));
-        let touch = Touch { line, node: self.node, kind: TouchKind::Prefetch, ..Touch::default() };
         let frame = self.make_room(&touch, victim, now);
         let mshr = self.cache.allocate(line, frame);
         self.send_fetch(mshr, ByteMask::ALL, Origin::default(), now);
@@ -201,10 +203,7 @@ impl Chassis<SramStore> {
 
     /// Assigns a frame to the access's line: the victim, after writing back its dirty bytes, or one outside the sets.
     fn make_room(&mut self, touch: &Touch, victim: Option<FrameId>, now: Cycle) -> FrameId {
-        let Some(frame) = victim else {
-            let frame = self.cache.store.buffer(touch);
-            return frame.expect("a line without a frame of a set has one beside them");
-        };
+        let Some(frame) = victim else { return self.cache.store.sets.buffer(touch) };
         if self.cache.frames().line(frame).is_some() {
             self.statistics.evictions += 1;
             self.write_back(frame, now);

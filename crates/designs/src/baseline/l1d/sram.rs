@@ -29,7 +29,7 @@ impl SramL1d {
     ) -> Result<SramL1d, ParameterError> {
         config.check()?;
         let stream = Chassis::<SramStore>::stream(node, seed);
-        let store = SramStore::new(config.geometry(), *config.allocate, *config.mshr_entries, stream);
+        let store = SramStore::new(config.shape(), stream);
         let mut chassis = Chassis::new(config.parameters(), config.rooms(), node, slices, store);
         chassis.prefetching = config.prefetching(chassis.cache.frames().count());
         Ok(SramL1d { chassis })
@@ -119,6 +119,7 @@ impl L1d for SramL1d {
     fn statistics(&self) -> Vec<Group> {
         let prefetching = self.chassis.prefetching.as_ref();
         let account = prefetching.map(|prefetching| prefetching.report("l1d_prefetch"));
-        iter::once(self.chassis.statistics.report()).chain(account).collect()
+        let insertion = self.chassis.cache.store.sets.insertion("l1d_insertion");
+        iter::once(self.chassis.statistics.report()).chain(account).chain(insertion).collect()
     }
 }

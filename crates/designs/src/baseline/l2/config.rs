@@ -2,6 +2,7 @@
 
 use strata_engine::Cited;
 use strata_memory::LINE_BYTES;
+use strata_memory::insertion::InsertionPolicy;
 use strata_memory::policy::Chosen;
 use strata_memory::prefetch::{PrefetchPolicy, Prefetching};
 use strata_memory::replacement;
@@ -13,6 +14,9 @@ llc_config! {
     /// The parameters of one L2 slice, in cycles of its own clock. Lines have 128 bytes. The slice writes back, and allocates on writes
     /// without fetching: a mask records which bytes of a line are valid.
     pub struct L2Config {
+        /// Which lines that are fetched take a way; without this key, all. A write, which fetches nothing, takes one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub insertion: Option<Cited<Chosen<dyn InsertionPolicy>>>,
         /// What is fetched before it is asked for, lines being numbered as the slice numbers them; without this key, nothing.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub prefetch: Option<Cited<Chosen<dyn PrefetchPolicy>>>,
@@ -37,6 +41,7 @@ impl L2Config {
             ways: table(8),
             set_index: assumed(SetIndex::Bits, "the plain choice"),
             replacement: table(replacement::lru()),
+            insertion: None,
             prefetch: None,
             sector_bytes: assumed(32, "one DRAM atom"),
             request_queue: assumed(8, "as deep as a network buffer"),
@@ -57,6 +62,7 @@ impl L2Config {
     }
 
     pub(super) fn parameters(&self) -> Parameters {
-        self.slice_parameters(*self.sector_bytes, 0)
+        let insertion = self.insertion.as_ref().map(|policy| policy.value.clone());
+        Parameters { insertion, ..self.slice_parameters(*self.sector_bytes, 0) }
     }
 }

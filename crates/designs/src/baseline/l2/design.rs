@@ -4,6 +4,7 @@ use strata_memory::ParameterError;
 use strata_memory::doors::{Design, HOST_ITEM_BYTES, Llc, LlcDesign, LlcSite};
 
 use super::{Conventional, L2Config, L2Slice};
+use crate::chassis::check_policies;
 
 impl L2Slice {
     /// Makes an empty slice, called `number` in reports. `seed` starts the stream of random replacement.
@@ -19,6 +20,7 @@ impl L2Slice {
 
 impl Design for L2Config {
     fn check(&self) -> Result<(), ParameterError> {
+        check_policies(self.insertion.as_ref(), self.prefetch.as_ref())?;
         self.parameters().check()
     }
 

@@ -23,6 +23,8 @@ pub enum Route {
     Merge(MshrId, ByteMask),
     /// Takes a frame for a new line and fetches these bytes: none for a write.
     Miss(ByteMask),
+    /// Fetches these bytes of a line that takes no way.
+    Pass(ByteMask),
 }
 
 impl Protocol for Conventional {
@@ -32,7 +34,7 @@ impl Protocol for Conventional {
     fn route(slice: &mut L2Slice, now: Cycle) -> Result<Route, Stall> {
         let request = slice.requests.front(now).expect("a request is due");
         let (cache, line) = (&slice.cache, request.line);
-        let Some(frame) = cache.store.find(line) else {
+        let Some(frame) = slice.find(line) else {
             let wanted = slice.wanted(request, ByteMask::NONE);
             let fetches = usize::from(!wanted.is_empty());
             if fetches == 0 && !slice.reply_room(1) {
@@ -44,6 +46,9 @@ impl Protocol for Conventional {
             // Room for a dirty victim is required in any case: the victim has not been chosen yet.
             if !slice.miss_room(fetches) {
                 return Err(Stall::Dram);
+            }
+            if fetches == 1 && !cache.store.keeps(&request.touch()) {
+                return Ok(Route::Pass(wanted));
             }
             return if cache.store.has_victim(line) { Ok(Route::Miss(wanted)) } else { Err(Stall::Ways) };
         };
@@ -91,6 +96,12 @@ impl Protocol for Conventional {
                 }
                 slice.cache.join(mshr, request);
             }
+            Route::Pass(wanted) => {
+                slice.count(&request, Found::Miss);
+                slice.note(&touch, None);
+                let frame = slice.cache.store.buffer(&touch);
+                slice.wait_for(request, frame, wanted);
+            }
             Route::Miss(wanted) => {
                 slice.count(&request, Found::Miss);
                 slice.note(&touch, None);
@@ -129,9 +140,20 @@ impl Protocol for Conventional {
                 return;
             }
         }
+        let is_done = slice.cache.mshrs.waiting(mshr) == 0 && in_flight == 0;
+        let leaves = is_done && slice.cache.store.is_buffer(frame);
+        if leaves && !slice.miss_room(0) {
+            return slice.cache.postpone_first();
+        }
         slice.cache.settle_first();
-        if slice.cache.mshrs.waiting(mshr) == 0 && in_flight == 0 {
+        if is_done {
             slice.cache.release(mshr);
+            if leaves {
+                if !slice.cache.frames().dirty(frame).is_empty() {
+                    slice.evict(frame);
+                }
+                slice.cache.store.pass(frame);
+            }
         } else {
             assert!(in_flight > 0, "a request that waits has its bytes on the way");
         }

@@ -223,6 +223,35 @@ fn the_next_line_is_fetched_in_a_cycle_without_a_request() {
 }
 
 #[test]
+fn a_line_that_passes_leaves_the_set_alone_and_its_writes_go_to_dram() {
+    let mut config = L2Config::example();
+    (config.sets.value, config.ways.value) = (2, 1);
+    (config.rop_latency_cycles.value, config.hit_latency_cycles.value) = (10, 4);
+    config.insertion = Some(Cited::new(Chosen::named("none").unwrap(), "test"));
+    let slice = L2Slice::new(&config, 0, 1).unwrap();
+    let mut bench = Bench { slice, dram: Dram::default(), replies: Vec::new(), now: Cycle::ZERO };
+    bench.write(4, ByteMask::ALL, 9);
+    bench.run(20);
+    // Line 6 is of the same set. It is fetched as in any slice, and a write that comes meanwhile waits for it.
+    bench.read(6, ByteMask::range(0, 4));
+    bench.run(35);
+    bench.write(6, ByteMask::range(0, 2), 3);
+    bench.run(60);
+    let (sector, written) = (ByteMask::range(0, 32), ByteMask::range(0, 2));
+    assert_eq!(bench.dram.seen, [(30, 6, false, sector), (51, 6, true, written)]);
+    assert_eq!(bench.cycles(), [14, 54, 55]);
+    bench.read(4, ByteMask::range(0, 4));
+    bench.read(6, ByteMask::range(0, 4));
+    bench.run(110);
+    assert_eq!(bench.cycles()[3..], [74, 95], "line 4 has stayed, line 6 is fetched again");
+    let group = &bench.slice.statistics()[1];
+    assert_eq!(
+        (group.name, ["inserted", "passed"].map(|name| group.get(name).unwrap())),
+        ("l2_insertion", [1, 2])
+    );
+}
+
+#[test]
 fn faults_of_a_configuration_name_their_field() {
     let mut config = L2Config::example();
     assert_eq!(config.check(), Ok(()));

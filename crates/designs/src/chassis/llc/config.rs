@@ -74,6 +74,7 @@ macro_rules! llc_config {
             pub fn slice_parameters(&self, sector_bytes: usize, spare_packets: usize) -> $crate::chassis::llc::Parameters {
                 $crate::chassis::llc::Parameters {
                     geometry: self.geometry(),
+                    insertion: None,
                     sector_bytes,
                     request_queue: *self.request_queue,
                     rop_latency: *self.rop_latency_cycles,

@@ -142,7 +142,11 @@ impl<P: Protocol> Slice<P> {
             sector_bytes: parameters.sector_bytes,
             writes: parameters.write_buffer,
         };
-        let sets = Sets::new(parameters.geometry.clone(), Stream::new(seed, &format!("l2 {number}")));
+        let stream = Stream::new(seed, &format!("l2 {number}"));
+        let mut sets = Sets::new(parameters.geometry.clone(), stream.clone());
+        if let Some(policy) = &parameters.insertion {
+            sets = sets.guarded(&**policy, parameters.mshr_entries, stream);
+        }
         Ok(Slice {
             number,
             cache: Cache::new(sets, capacity),
@@ -158,6 +162,13 @@ impl<P: Protocol> Slice<P> {
             protocol,
             parameters,
         })
+    }
+
+    /// The frame of a line that is here, or whose fill it waits for.
+    #[inline]
+    pub fn find(&self, line: LineAddress) -> Option<FrameId> {
+        let passing = || self.cache.mshrs.find(line).map(|mshr| self.cache.mshrs.state(mshr).frame);
+        self.cache.store.find(line).or_else(|| if self.cache.store.has_buffers() { passing() } else { None })
     }
 
     /// Whether `packets` more can wait for the network.
@@ -273,7 +284,7 @@ impl<P: Protocol> Llc for Slice<P> {
         for write in self.to_dram.iter().filter(|request| request.write && request.line == line) {
             below.merge(write.bytes, &write.tray);
         }
-        if let Some(frame) = self.cache.store.find(line) {
+        if let Some(frame) = self.find(line) {
             below.merge(P::plain(self, frame), self.cache.frames().data(frame));
         }
     }
@@ -284,7 +295,7 @@ impl<P: Protocol> Llc for Slice<P> {
                 write.tray.merge(write.bytes & bytes, data);
             }
         }
-        if let Some(frame) = self.cache.store.find(line) {
+        if let Some(frame) = self.find(line) {
             let plain = P::plain(self, frame) & bytes;
             self.cache.frames_mut().data_mut(frame).merge(plain, data);
             self.overtake(frame, bytes, data);
@@ -318,6 +329,7 @@ impl<P: Protocol> Llc for Slice<P> {
     fn statistics(&self) -> Vec<Group> {
         let mut groups = vec![self.statistics.report()];
         groups.extend(self.prefetching.as_ref().map(|prefetching| prefetching.report("l2_prefetch")));
+        groups.extend(self.cache.store.insertion("l2_insertion"));
         groups.extend(self.protocol.statistics());
         groups
     }

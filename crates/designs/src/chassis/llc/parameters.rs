@@ -1,5 +1,7 @@
 //! The parameters of an LLC on a chassis.
 
+use strata_memory::insertion::InsertionPolicy;
+use strata_memory::policy::Chosen;
 use strata_memory::tags::Geometry;
 use strata_memory::{LINE_BYTES, ParameterError};
 
@@ -8,6 +10,8 @@ use strata_memory::{LINE_BYTES, ParameterError};
 pub struct Parameters {
     /// The shape and policies of the sets.
     pub geometry: Geometry,
+    /// Which lines that are fetched take a way, where not all do.
+    pub insertion: Option<Chosen<dyn InsertionPolicy>>,
     /// Unit of a fetch from DRAM in bytes: a power of two from 4 to a line.
     pub sector_bytes: usize,
     /// Number of requests that can wait, beyond those within the ROP latency.
@@ -82,7 +86,8 @@ impl Parameters {
 
     /// How many lines' worth of host memory a slice takes.
     pub fn items(&self) -> u64 {
-        let lines = self.geometry.sets * self.geometry.ways;
+        let passing = if self.insertion.is_some() { self.mshr_entries } else { 0 };
+        let lines = self.geometry.sets * self.geometry.ways + passing;
         let mshrs = self.mshr_entries * (usize::from(self.mshr_merges) + LINE_BYTES / self.sector_bytes);
         let queues = self.request_queue + self.reply_room() + self.dram_queue + self.write_buffer;
         (lines + mshrs + queues) as u64 + self.rop_latency

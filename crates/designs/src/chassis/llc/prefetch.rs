@@ -24,7 +24,7 @@ impl<P: Protocol> Slice<P> {
             return;
         }
         self.statistics.tag_reads += 1;
-        let is_here = self.cache.store.find(line).is_some();
+        let is_here = self.find(line).is_some();
         let may_fetch = !is_here && !self.cache.mshrs.is_full();
         let victim = if may_fetch { self.cache.store.victim(line) } else { None };
         let Some(prefetching) = &mut self.prefetching else { return };

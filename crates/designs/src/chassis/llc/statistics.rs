@@ -49,7 +49,7 @@ statistics! {
         stalled_dram: "L2 cycles",
         /// Cycles in which the next request waited for room in the queue of replies.
         stalled_reply: "L2 cycles",
-        /// Lines evicted to make room for another.
+        /// Lines evicted to make room for another, and lines with dirty bytes that took no way.
         evictions: "lines",
         /// Lines whose dirty bytes were sent to DRAM.
         write_backs: "lines",
@@ -83,7 +83,8 @@ statistics! {
         "atomics = atomic_hits + atomic_misses + atomic_partial_hits + atomic_merges":
             |s| s.atomics == s.atomic_hits + s.atomic_misses + s.atomic_partial_hits + s.atomic_merges,
         "fills <= fetches": |s| s.fills <= s.fetches,
-        "evictions <= tag_writes": |s| s.evictions <= s.tag_writes,
+        // For a line that is installed another leaves; one that passes was fetched.
+        "evictions <= tag_writes + fetches": |s| s.evictions <= s.tag_writes + s.fetches,
         "write_backs <= evictions": |s| s.write_backs <= s.evictions,
     }
 }

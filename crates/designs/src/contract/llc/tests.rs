@@ -1,7 +1,9 @@
 //! The conventional L2 under the contract, and planted bugs that it must catch.
 
 use crate::baseline::{L2Config, L2Slice};
+use serde_json::json;
 use strata_engine::Cited;
+use strata_memory::insertion::InsertionPolicy;
 use strata_memory::policy::{Chosen, PolicyKind};
 use strata_memory::prefetch::PrefetchPolicy;
 use strata_memory::replacement::ReplacementPolicy;
@@ -62,6 +64,16 @@ fn the_contract_holds_for_narrow_and_wide_l2s() {
     holds(&wide, Contract { lines: 1500, accesses: 4000, ..Contract::alone(2) });
 }
 
+/// Every insertion policy in turn.
+fn insertion(turn: usize) -> Chosen<dyn InsertionPolicy> {
+    let names = <dyn InsertionPolicy>::family().names();
+    let policy = match names[turn % names.len()] {
+        "by-pc" => json!({ "by-pc": { "pass": [4, 12, 20] } }),
+        name => json!(name),
+    };
+    serde_json::from_value(policy).expect("it is built in")
+}
+
 #[test]
 fn the_contract_holds_for_every_policy() {
     for (n, replacement) in <dyn ReplacementPolicy>::family().names().into_iter().enumerate() {
@@ -69,6 +81,7 @@ fn the_contract_holds_for_every_policy() {
             let mut config = small();
             config.replacement.value = Chosen::named(replacement).unwrap();
             config.prefetch = Some(Cited::new(Chosen::named(prefetch).unwrap(), "test"));
+            config.insertion = Some(Cited::new(insertion(n + m), "test"));
             config.sector_bytes.value = if n % 2 == 0 { 128 } else { 32 };
             let seed = (4 * n + m) as u64;
             holds(&config, Contract::alone(seed));

@@ -1,7 +1,9 @@
 //! The contract in every shape of the cache.
 
+use serde_json::json;
 use strata_engine::Cited;
 use strata_memory::doors::L1dDesign;
+use strata_memory::insertion::InsertionPolicy;
 use strata_memory::policy::{Chosen, PolicyKind};
 use strata_memory::prefetch::PrefetchPolicy;
 use strata_memory::replacement::ReplacementPolicy;
@@ -98,6 +100,16 @@ fn the_contract_holds_for_other_shapes() {
     }
 }
 
+/// Every insertion policy in turn.
+fn insertion(turn: usize) -> Chosen<dyn InsertionPolicy> {
+    let names = <dyn InsertionPolicy>::family().names();
+    let policy = match names[turn % names.len()] {
+        "by-pc" => json!({ "by-pc": { "pass": [4, 12, 20] } }),
+        name => json!(name),
+    };
+    serde_json::from_value(policy).expect("it is built in")
+}
+
 #[test]
 fn the_contract_holds_for_every_policy() {
     for (n, replacement) in <dyn ReplacementPolicy>::family().names().into_iter().enumerate() {
@@ -105,6 +117,7 @@ fn the_contract_holds_for_every_policy() {
             let mut config = small();
             config.replacement.value = Chosen::named(replacement).unwrap();
             config.prefetch = Some(Cited::new(Chosen::named(prefetch).unwrap(), "test"));
+            config.insertion = Some(Cited::new(insertion(n + m), "test"));
             config.allocate.value = if (n + m) % 2 == 0 { Allocate::OnMiss } else { Allocate::OnFill };
             config.sector_bytes.value = if n % 2 == 0 { 128 } else { 32 };
             config.accesses_per_cycle.value = 1 + m % 2;

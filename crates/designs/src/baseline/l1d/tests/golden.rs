@@ -44,7 +44,7 @@ impl Bench {
         self.offer(token, line, bytes, Action::Load(Box::new(Line::ZERO)), Policy::Cached)
     }
 
-    fn store(&mut self, token: u32, line: u64, bytes: ByteMask, value: u8) -> Result<(), Refusal> {
+    pub fn store(&mut self, token: u32, line: u64, bytes: ByteMask, value: u8) -> Result<(), Refusal> {
         self.offer(token, line, bytes, Action::Store(Box::new(Line([value; 128]))), Policy::Cached)
     }
 
@@ -93,7 +93,7 @@ impl Bench {
     }
 
     /// Kind, bytes and line of what left, in order.
-    fn kinds(&self) -> Vec<(char, u64, ByteMask)> {
+    pub fn kinds(&self) -> Vec<(char, u64, ByteMask)> {
         let kind = |packet: &Packet| match packet.body {
             Body::Read(_) => 'R',
             Body::Write(_) => 'W',

@@ -2,6 +2,7 @@
 
 mod contract;
 mod golden;
+mod insertion;
 mod prefetch;
 
 use super::SramL1dConfig;
