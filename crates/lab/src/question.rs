@@ -13,8 +13,7 @@ use crate::resolved::Resolved;
 use crate::store::{Difference, Store};
 use crate::variant::Variant;
 
-/// A number, or why it is missing.
-pub type Cell = Result<f64, String>;
+pub use strata_measure::grid::Cell;
 
 /// Looks up numbers in a store.
 pub struct Answers<'a> {
@@ -90,12 +89,13 @@ impl<'a> Answers<'a> {
     /// Why there is no value: no such job, a job that failed or has not run yet, or a missing counter.
     pub fn value(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Cell {
         let record = self.record(metric, workload, variant)?;
-        metric.expression.evaluate(record)
+        metric.expression.evaluate(record.numbers())
     }
 
     /// Whether a finished run has no value for the metric because the metric divides by zero or a counter is infinite.
     pub fn is_undefined(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> bool {
-        self.record(metric, workload, variant).is_ok_and(|record| metric.expression.is_undefined(record))
+        self.record(metric, workload, variant)
+            .is_ok_and(|record| metric.expression.is_undefined(record.numbers()))
     }
 
     fn record(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Result<&Record, String> {

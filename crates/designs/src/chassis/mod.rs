@@ -18,7 +18,7 @@ use strata_memory::doors::{Access, Action, Completion, Policy, Refusal};
 use strata_memory::prefetch::Prefetching;
 use strata_memory::{ByteMask, LINE_BYTES, NodeId, Packet, Packets, SliceMap};
 
-pub(crate) use config::l1d_config;
+pub use config::l1d_config;
 use flush::Flush;
 pub use merge::Found;
 use merge::Port;
