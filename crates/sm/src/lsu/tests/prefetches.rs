@@ -1,6 +1,7 @@
 //! Prefetches: which lines they name at the L1D's door, and in which cycles.
 
 use strata_ptx::isa::{BulkPrefetch, Prefetch, PrefetchTo};
+use strata_ptx::tensor::{Element, Fill, Swizzle, TensorMap};
 
 use super::*;
 
@@ -151,4 +152,50 @@ fn a_block_is_wished_for_as_far_as_it_is_allocated() {
     bench.try_issue(1, 1, block(), &Sources::at(|_| BASE).with(1, |_| 0)).unwrap();
     bench.drain();
     assert_eq!(hints(&bench), [HEAP_BYTES / 128, HEAP_BYTES / 128, 0, 0, 3]);
+}
+
+#[test]
+fn a_box_is_wished_for_by_its_rows() {
+    // 64 by 32 words, rows of 512 bytes; a box of 8 by 2 words whose last column and row lie outside.
+    let map = TensorMap {
+        element: Element::U32,
+        rank: 2,
+        base: BASE,
+        sizes: [64, 32, 1, 1, 1],
+        strides: [4, 512, 0, 0, 0],
+        extent: [8, 2, 1, 1, 1],
+        steps: [1; 5],
+        swizzle: Swizzle::None,
+        fill: Fill::Zero,
+    };
+    let run = |column: i32, row: i32, dimensions: u8, map: &[u8]| {
+        let mut bench = Bench::new(&config());
+        let mut params = bench.launch.params.clone();
+        params[64..64 + map.len()].copy_from_slice(map);
+        bench.launch.params = params;
+        let sources = Sources::at(|_| strata_ptx::ir::window::PARAM + 64)
+            .with(1, |_| u64::from(column.cast_unsigned()))
+            .with(2, |_| u64::from(row.cast_unsigned()));
+        bench.try_issue(0, 1, Op::BulkPrefetch(BulkPrefetch { dimensions }), &sources).unwrap();
+        bench.drain();
+        (bench.l1d.log.clone(), hints(&bench)[4])
+    };
+    let bytes = map.encode();
+    // Columns 28 to 35 of rows 3 and 4: 16 bytes in one line and 16 in the next, of each row.
+    let (log, nowhere) = run(28, 3, 2, &bytes);
+    let lines = ["0x600", "0x680", "0x800", "0x880"].map(|line| format!("wish Llc {line} 16 bytes"));
+    assert_eq!(
+        (log.iter().map(|line| line.split_once(": ").unwrap().1).collect::<Vec<_>>(), nowhere),
+        (lines.iter().map(String::as_str).collect(), 0)
+    );
+    // Row 31 at byte 0x3e00, column 60 at 240: the last 16 bytes of the tensor are all that is inside.
+    let (log, nowhere) = run(60, 31, 2, &bytes);
+    assert_eq!((log.len(), nowhere), (1, 0));
+    assert!(log[0].ends_with("wish Llc 0x3e80 16 bytes"), "{log:?}");
+    // Nothing is wished for of a box outside, off 16 bytes, of other dimensions, or of no map.
+    for (column, row, dimensions, map) in
+        [(0, 40, 2, &bytes[..]), (1, 0, 2, &bytes), (0, 0, 3, &bytes), (0, 0, 2, &[0; 128])]
+    {
+        assert_eq!(run(column, row, dimensions, map), (vec![], 1), "{column} {row} {dimensions}");
+    }
 }
