@@ -144,8 +144,8 @@ fn the_account_tells_useful_late_unused_and_harmful() {
 
 #[test]
 fn what_the_program_wishes_for_has_an_account_of_its_own() {
-    let policy = PrefetchPolicy::named("next-line").unwrap();
-    let mut account = Prefetching::new(policy, 4).expect("it wishes for something");
+    let policy = Chosen::<dyn PrefetchPolicy>::named("next-line").unwrap();
+    let mut account = Prefetching::new(&*policy, 4).expect("it wishes for something");
     let touch = |line| Touch { line: LineAddress(line), ..Touch::default() };
     let frame = |n: usize| FrameId::from(n);
     account.take_hint(frame(0), None);
