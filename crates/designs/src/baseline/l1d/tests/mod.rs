@@ -3,6 +3,7 @@
 mod contract;
 mod golden;
 mod insertion;
+mod news;
 mod prefetch;
 
 use super::SramL1dConfig;
