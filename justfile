@@ -91,6 +91,11 @@ unused:
 audit:
     scripts/deny advisories
 
+# Build and test a crate of every kind that `strata new` writes
+new-crates:
+    cargo build
+    scripts/new-crates
+
 # Package every crate, and build the packages
 packages:
     scripts/packages

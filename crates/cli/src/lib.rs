@@ -9,24 +9,19 @@
 //! as its program does.
 
 mod area;
-mod choice;
 mod claims;
 mod cluster;
 mod compare;
 mod doctor;
 mod dump;
 mod exec;
-mod explain;
 mod files;
-mod grid;
 mod interrupt;
 mod job;
 mod list;
 mod machine;
 mod new;
-mod numbers;
 mod origin;
-mod output;
 mod progress;
 mod races;
 mod report;
@@ -36,16 +31,15 @@ mod serve;
 mod shell;
 mod store;
 mod sweep;
-mod table;
 mod timeline;
 mod validate;
 mod workload;
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{ColorChoice, Parser, Subcommand};
+use strata_workbench::{choice, explain, grid, once, output, print, refuse, table};
 
 /// Simulates a GPU's memory hierarchy cycle by cycle and says what a program would cost on it.
 #[derive(Parser)]
@@ -151,7 +145,7 @@ pub fn main() -> ExitCode {
         Command::New(arguments) => new::new(arguments),
         Command::Exec(arguments) => exec::exec(arguments),
         Command::List(arguments) => list::list(arguments),
-        Command::Explain(arguments) => explain::explain(arguments),
+        Command::Explain(arguments) => explain::explain(arguments).map(|()| Finished::Well),
         Command::Area(arguments) => area::area(arguments),
         Command::Workload(arguments) => workload::workload(arguments),
         Command::Machine(arguments) => machine::machine(arguments),
@@ -172,11 +166,7 @@ pub fn main() -> ExitCode {
         Ok(Finished::Interrupted) => ExitCode::from(interrupt::status()),
         Ok(Finished::As(status)) => ExitCode::from(status),
         Ok(Finished::Elsewhere) => ExitCode::from(strata_lab::sweep::ELSEWHERE),
-        Err(error) => {
-            let style = *clap::builder::Styles::styled().get_error();
-            anstream::eprintln!("{style}error:{style:#} {error}");
-            ExitCode::from(2)
-        }
+        Err(error) => refuse(&error),
     }
 }
 
@@ -193,21 +183,6 @@ fn colour(arguments: impl Iterator<Item = OsString>) {
         _ => anstream::ColorChoice::Auto,
     };
     choice.write_global();
-}
-
-/// The names, each once, in the order in which they were first given.
-fn once(names: &[String]) -> Vec<&String> {
-    let mut seen = BTreeSet::new();
-    names.iter().filter(|name| seen.insert(name.as_str())).collect()
-}
-
-/// Writes to standard output. A closed pipe is not an error.
-fn print(text: &str) -> Result<(), String> {
-    use std::io::{ErrorKind, Write};
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -30,9 +30,3 @@ fn help_ends_with_an_example_that_parses() {
 fn the_command_line_is_well_formed() {
     Arguments::command().debug_assert();
 }
-
-#[test]
-fn a_name_given_twice_counts_once() {
-    let names = ["b", "a", "b", "a"].map(str::to_owned);
-    assert_eq!(once(&names), ["b", "a"]);
-}

@@ -125,3 +125,16 @@ fn the_table_of_registers_names_workloads_that_there_are() {
         );
     }
 }
+
+#[test]
+fn the_readme_shows_the_prefetcher_that_strata_new_writes() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("it is there");
+    let (readme, template) = (read("README.md"), read("crates/cli/src/new/prefetch/lib.rs"));
+    let (_, rest) = readme.split_once("```rust\n").expect("README shows code");
+    let (shown, _) = rest.split_once("```").expect("a block ends");
+    assert!(shown.lines().count() <= 20, "a policy of at most 20 lines");
+    let mut lines = template.lines();
+    for shown in shown.lines() {
+        assert!(lines.any(|line| line == shown), "README.md: `{shown}` is not in the template");
+    }
+}

@@ -1,61 +1,9 @@
-//! What there is to choose from, as JSON objects: workloads, machines, systems, doors, policies, metrics, papers, keys
-//! of machines.
+//! What there is to choose from, as JSON objects; of the lab's own, papers.
 
 use serde_json::{Value, json};
-use strata_engine::config::Kind;
-use strata_gpu::machine::system::{self, System};
-use strata_gpu::machine::{self, MachineKey};
-use strata_workloads::{Input, Kernel, Workload};
+pub use strata_measure::catalogue::*;
 
-use crate::metric;
 use crate::paper::{self, Paper};
-
-/// The built-in workloads, with their sizes and what those take.
-#[must_use]
-pub fn workloads() -> Vec<Value> {
-    strata_workloads::all().iter().map(workload).collect()
-}
-
-/// The built-in machines.
-#[must_use]
-pub fn machines() -> Vec<Value> {
-    let of =
-        |builtin: &machine::Builtin| json!({ "name": builtin.name, "description": builtin.description() });
-    machine::builtin().iter().map(of).collect()
-}
-
-/// The built-in systems.
-#[must_use]
-pub fn systems() -> Vec<Value> {
-    system::builtin().iter().map(|builtin| about(builtin.name)).collect()
-}
-
-/// The doors, and the designs that can stand behind each.
-#[must_use]
-pub fn doors() -> Vec<Value> {
-    let doors = machine::doors();
-    let of =
-        |door: &machine::Door| json!({ "name": door.name, "between": door.between, "choices": door.choices });
-    doors.iter().map(of).collect()
-}
-
-/// The policies, each with the key of a machine file that chooses it.
-#[must_use]
-pub fn policies() -> Vec<Value> {
-    let of = |key: machine::PolicyKey| {
-        let path = key.key;
-        key.policies.into_iter().map(move |policy| {
-            json!({ "key": path, "name": policy.name, "value": policy.value, "description": policy.meaning })
-        })
-    };
-    machine::policies().into_iter().flat_map(of).collect()
-}
-
-/// The built-in metrics.
-#[must_use]
-pub fn metrics() -> Vec<Value> {
-    metric::common().values().map(of_metric).collect()
-}
 
 /// The built-in papers.
 ///
@@ -66,76 +14,4 @@ pub fn papers() -> Vec<Value> {
     let load = |name| Paper::load(name).unwrap_or_else(|error| panic!("{error}"));
     let of = |paper: Paper| json!({ "name": paper.name, "title": paper.title });
     paper::names().into_iter().map(load).map(of).collect()
-}
-
-fn of_metric(metric: &metric::Metric) -> Value {
-    json!({
-        "name": metric.name,
-        "title": metric.title,
-        "unit": metric.unit,
-        "expression": metric.expression.to_string(),
-    })
-}
-
-fn about(name: &str) -> Value {
-    let about = System::load(name).expect("a system that comes along can be read").about;
-    json!({ "name": about.name, "paper": about.paper.unwrap_or_default(), "description": about.description })
-}
-
-/// All that is known of a workload before it runs.
-fn workload(workload: &Workload) -> Value {
-    let kernel = |kernel: &Kernel| json!({ "name": kernel.entry, "original": kernel.original });
-    let input = |input: &Input| {
-        let measured = workload.measured(input.size);
-        json!({
-            "size": input.size.name(),
-            "input": input.words,
-            "footprint_bytes": measured.as_ref().map(|measured| measured.footprint_bytes),
-            "launches": measured.as_ref().map(|measured| measured.launches),
-            "warp_instructions": measured.as_ref().map(|measured| measured.warp_instructions),
-            "thread_instructions": measured.as_ref().map(|measured| measured.thread_instructions),
-        })
-    };
-    json!({
-        "name": workload.name,
-        "suite": workload.suite,
-        "papers": workload.papers,
-        "versions": workload.versions().map(Workload::version).collect::<Vec<_>>(),
-        "sizes": workload.inputs.iter().map(|input| input.size.name()).collect::<Vec<_>>(),
-        "description": workload.description,
-        "kernels": workload.kernels.iter().map(kernel).collect::<Vec<_>>(),
-        "differences": workload.differences,
-        "inputs": workload.inputs.iter().map(input).collect::<Vec<_>>(),
-    })
-}
-
-/// A key as JSON. What it lacks is null.
-#[must_use]
-pub fn key(key: &MachineKey) -> Value {
-    let facts = &key.facts;
-    let choices: Vec<Value> =
-        facts.choices.iter().map(|(name, meaning)| json!({ "value": name, "meaning": meaning })).collect();
-    json!({
-        "key": key.path,
-        "value": key.value,
-        "source": key.source,
-        "meaning": facts.meaning,
-        "type": kind(facts.kind),
-        "unit": Some(&facts.unit).filter(|unit| !unit.is_empty()),
-        "least": facts.least,
-        "above": facts.is_above,
-        "most": facts.most,
-        "choices": choices,
-    })
-}
-
-/// The type of a value, in a user's words.
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Text => "text",
-        Kind::Whole => "whole number",
-        Kind::Number => "number",
-        Kind::Flag => "true or false",
-        Kind::List => "list",
-    }
 }

@@ -9,11 +9,12 @@ use strata_gpu::endurance::lifetimes;
 use strata_gpu::energy::Meter;
 use strata_gpu::machine::Machine;
 use strata_gpu::results::{LaunchResult, SCHEMA};
+use strata_measure::numbers::{Counted, area_rows, energy_rows, lifetime_rows, rows_of};
 use strata_workloads::Size;
 
 use crate::SIMULATOR;
 use crate::job::{FORMAT, Job, Kind};
-use crate::record::{Numbers, Record, area_rows, energy_rows, lifetime_rows, rows_of};
+use crate::record::Record;
 use crate::store::HostTime;
 use crate::variant::Variant;
 
@@ -96,7 +97,7 @@ pub fn record(
     }
     let launches = read_launches(launches, run.launch_count)?;
     let statistics = groups(machine, &run.statistics)?;
-    let numbers = Numbers {
+    let counted = Counted {
         launches: &launches,
         phases: &[],
         statistics: &statistics,
@@ -104,7 +105,7 @@ pub fn record(
         statistics_hash: u64::from_str_radix(&run.statistics_hash, 16)
             .map_err(|error| format!("statistics_hash: found `{}`: {error}", run.statistics_hash))?,
     };
-    let mut rows = rows_of(&numbers);
+    let mut rows = rows_of(&counted);
     if let Some(meter) = Meter::new(machine, &statistics)? {
         rows.extend(energy_rows(&meter.report(&statistics, cycles)));
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use strata_gpu::machine::identity::digest;
+pub use strata_measure::metric::Kind;
 use strata_workloads::{Size, launch_file};
 
 use crate::SIMULATOR;
@@ -15,16 +16,6 @@ use crate::variant::Variant;
 
 /// Name of the format of job files and records.
 pub const FORMAT: &str = "strata-job-1";
-
-/// What a job measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Cycles and counters of a run on a machine.
-    Timing,
-    /// What the program asks of memory, independent of the machine.
-    Profile,
-}
 
 /// A measurement. With its launch file packed ([`Job::pack`]) it is self-contained, and runs on any host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -251,6 +242,9 @@ impl Job {
         self.machine.as_ref().map_or(&[], Resolved::lines)
     }
 }
+
+#[cfg(test)]
+mod launch_file_tests;
 
 #[cfg(test)]
 mod tests {

@@ -233,7 +233,10 @@ impl Run {
                 "`{name}` is a metric of profiles, expected one of a run; `sweep` and `compare` measure both"
             )));
         }
-        metric.expression.evaluate(&self.record).map_err(|reason| refused(format!("{name}: {reason}")))
+        metric
+            .expression
+            .evaluate(self.record.numbers())
+            .map_err(|reason| refused(format!("{name}: {reason}")))
     }
 
     /// Every number: launch (null for the whole run), group, counter, and count or real.

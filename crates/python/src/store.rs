@@ -88,7 +88,9 @@ impl Store {
                     let record = self.store.get(key)?;
                     for (metric, values) in metrics.iter().zip(&mut values) {
                         let record = record.as_ref().filter(|record| record.job.kind == metric.kind);
-                        values.push(record.and_then(|record| metric.expression.evaluate(record).ok()));
+                        values.push(
+                            record.and_then(|record| metric.expression.evaluate(record.numbers()).ok()),
+                        );
                     }
                 }
                 let named = metrics.iter().zip(values);

@@ -6,8 +6,12 @@
 pub mod blocking_l1d;
 pub mod direct_mapped_llc;
 pub mod evict_latest;
+/// A network without switches, as `strata new --kind network` writes it.
+#[path = "../../../crates/cli/src/new/network/ideal.rs"]
 pub mod ideal_network;
 pub mod next_pair;
+/// A register file of many ports, as `strata new --kind register-file` writes it.
+#[path = "../../../crates/cli/src/new/register-file/ported.rs"]
 pub mod ported_registers;
 pub mod reads_first;
 pub mod youngest_first;

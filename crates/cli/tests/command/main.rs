@@ -34,6 +34,7 @@ mod doctor;
 mod exec;
 mod faults;
 mod jobs;
+mod new;
 mod offer;
 mod outputs;
 mod parts;

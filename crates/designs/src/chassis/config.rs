@@ -4,7 +4,9 @@
 /// latter it gives `chassis_parameters` and `chassis_rooms`, to be completed by what the design decides itself, and the
 /// host's memory for them.
 ///
-/// A macro, because serde can refuse unknown keys or flatten one struct into another, but not both.
+/// A macro, because serde can refuse unknown keys or flatten one struct into another, but not both. A crate of your own that
+/// uses it depends on `schemars`, `serde`, `strata-engine` and `strata-memory`.
+#[macro_export]
 macro_rules! l1d_config {
     (
         $(#[$attribute:meta])*
@@ -52,7 +54,7 @@ macro_rules! l1d_config {
 
         impl $name {
             /// A chassis of one bank that takes an access a cycle and keeps what is written.
-            fn chassis_parameters(&self) -> $crate::chassis::Parameters {
+            pub fn chassis_parameters(&self) -> $crate::chassis::Parameters {
                 $crate::chassis::Parameters {
                     sector_bytes: *self.sector_bytes,
                     accesses_per_cycle: 1,
@@ -69,7 +71,7 @@ macro_rules! l1d_config {
 
             /// Its capacities, if `width` hits can complete in a cycle: two cycles more than the latency, for a reader that is
             /// late once.
-            fn chassis_rooms(&self, width: usize) -> $crate::chassis::Rooms {
+            pub fn chassis_rooms(&self, width: usize) -> $crate::chassis::Rooms {
                 $crate::chassis::Rooms {
                     mshr_entries: *self.mshr_entries,
                     mshr_merges: *self.mshr_merges,
@@ -80,7 +82,7 @@ macro_rules! l1d_config {
             }
 
             /// How many lines' worth of host memory a chassis takes, beside its store.
-            pub(super) fn chassis_items(&self, width: usize) -> u64 {
+            pub fn chassis_items(&self, width: usize) -> u64 {
                 let fetched = strata_memory::LINE_BYTES / *self.sector_bytes;
                 let mshrs = *self.mshr_entries * (usize::from(*self.mshr_merges) + fetched);
                 let queues = *self.bypass_entries + *self.miss_queue + *self.write_buffer;
@@ -91,4 +93,4 @@ macro_rules! l1d_config {
     };
 }
 
-pub(crate) use l1d_config;
+pub use l1d_config;

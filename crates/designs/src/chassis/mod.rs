@@ -18,7 +18,7 @@ use strata_memory::doors::{Access, Action, Completion, Policy, Refusal};
 use strata_memory::prefetch::Prefetching;
 use strata_memory::{ByteMask, LINE_BYTES, NodeId, Packet, Packets, SliceMap};
 
-pub(crate) use config::l1d_config;
+pub use config::l1d_config;
 use flush::Flush;
 pub use merge::Found;
 use merge::Port;
@@ -50,6 +50,8 @@ pub struct Chassis<S> {
     packets: Packets,
     reads_in_flight: usize,
     writes_in_flight: usize,
+    /// Hints sent to the last-level cache that it has not looked at.
+    hints_in_flight: usize,
     /// Whether an access in an MSHR waits for room in the queue to the network; it goes ahead of new
     /// accesses.
     replay_stalled: bool,
@@ -92,6 +94,7 @@ impl<S: Store> Chassis<S> {
             packets: Packets::default(),
             reads_in_flight: 0,
             writes_in_flight: 0,
+            hints_in_flight: 0,
             replay_stalled: false,
             flush: None,
             prefetching: None,
@@ -244,7 +247,7 @@ impl<S: Store> Chassis<S> {
 
     /// Number of requests of any kind that await their replies.
     pub fn outstanding(&self) -> usize {
-        self.reads_in_flight + self.writes_in_flight
+        self.reads_in_flight + self.writes_in_flight + self.hints_in_flight
     }
 
     /// The earliest cycle in which a completion can be taken or a packet can leave.
@@ -294,6 +297,9 @@ impl<S: Store> Chassis<S> {
         }
         if self.writes_in_flight > 0 {
             report.push(format!("L1D {node}: {} writes are not acknowledged", self.writes_in_flight));
+        }
+        if self.hints_in_flight > 0 {
+            report.push(format!("L1D {node}: {} hints are not acknowledged", self.hints_in_flight));
         }
         if !self.outgoing.is_empty() {
             report.push(format!("L1D {node}: {} packets wait for the network", self.outgoing.len()));

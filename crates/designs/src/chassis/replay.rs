@@ -124,6 +124,9 @@ impl<S: Store> Chassis<S> {
                     return false;
                 }
                 self.write_back(fetch.frame, now);
+                if let Some(prefetching) = &mut self.prefetching {
+                    prefetching.leave(fetch.frame);
+                }
             }
             Home::Moves(frame) => {
                 if !self.cache.frames().dirty(frame).is_empty() && !self.write_room(1) {

@@ -74,6 +74,9 @@ fn registers(of: &RegisterProfile) -> Value {
 }
 
 fn kernel(name: &str, of: &KernelProfile) -> Value {
+    let memory = of.memory.iter().map(|(pc, asked)| {
+        json!({ "pc": pc, "line": asked.line, "instructions": asked.instructions, "accesses": asked.accesses })
+    });
     json!({
         "name": name,
         "launches": of.launches,
@@ -84,5 +87,6 @@ fn kernel(name: &str, of: &KernelProfile) -> Value {
         "cta_threads": of.cta_threads,
         "warp_instructions": of.warp_instructions,
         "thread_instructions": of.thread_instructions,
+        "memory": memory.collect::<Vec<_>>(),
     })
 }

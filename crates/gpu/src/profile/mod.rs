@@ -84,7 +84,7 @@ impl SpaceProfile {
 }
 
 /// Figures of one kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelProfile {
     /// Number of launches of the kernel.
     pub launches: u64,
@@ -102,6 +102,19 @@ pub struct KernelProfile {
     pub warp_instructions: u64,
     /// Instructions executed by threads.
     pub thread_instructions: u64,
+    /// What its instructions ask of global and local memory, by program counter: the number that policies see.
+    pub memory: BTreeMap<u32, InstructionProfile>,
+}
+
+/// What one instruction asks of global and local memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InstructionProfile {
+    /// Its line in the PTX, counted over all texts that the kernel was linked from.
+    pub line: u32,
+    /// How often warps issue it.
+    pub instructions: u64,
+    /// Lines that it touches after coalescing.
+    pub accesses: u64,
 }
 
 impl Profile {
@@ -129,6 +142,8 @@ fn ratio(dividend: u64, divisor: u64) -> f64 {
 pub(crate) struct Profiler {
     profile: Profile,
     lines: Lines,
+    /// What the instructions of the launch that runs have asked of memory.
+    memory: BTreeMap<u32, InstructionProfile>,
 }
 
 impl Profiler {
@@ -147,6 +162,12 @@ impl Profiler {
         of.cta_threads = of.cta_threads.max(threads);
         of.warp_instructions += counts.warp_instructions;
         of.thread_instructions += counts.thread_instructions;
+        for (pc, asked) in std::mem::take(&mut self.memory) {
+            let sum = of.memory.entry(pc).or_default();
+            sum.line = asked.line;
+            sum.instructions += asked.instructions;
+            sum.accesses += asked.accesses;
+        }
     }
 
     /// Ends profiling and returns the profile.
@@ -203,5 +224,11 @@ impl Observer for Profiler {
         }
         of.lanes += u64::from(access.lanes.count_ones());
         of.accesses += accesses;
+        if let Space::Global | Space::Local = access.space {
+            let by = self.memory.entry(access.by.pc).or_default();
+            by.line = access.by.instruction.line;
+            by.instructions += 1;
+            by.accesses += accesses;
+        }
     }
 }

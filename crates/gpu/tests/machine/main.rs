@@ -27,6 +27,7 @@ mod mesh;
 mod morpheus;
 mod planted;
 mod prefetch;
+mod prefetch_instructions;
 mod races;
 mod random_machines;
 mod random_programs;

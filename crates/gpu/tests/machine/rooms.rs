@@ -25,7 +25,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "strata-workloads",
         ],
     ),
-    ("strata-lab", &["strata-engine", "strata-gpu", "strata-workloads"]),
+    ("strata-measure", &["strata-engine", "strata-gpu", "strata-workloads"]),
+    ("strata-workbench", &["strata-engine", "strata-gpu", "strata-measure", "strata-workloads"]),
+    ("strata-lab", &["strata-engine", "strata-gpu", "strata-measure", "strata-workloads"]),
     ("strata-serve", &["strata-lab", "strata-workloads"]),
     (
         "strata-driver",
@@ -44,7 +46,15 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("strata-python", &["strata-gpu", "strata-lab", "strata-ptx", "strata-workloads"]),
     (
         "strata",
-        &["strata-engine", "strata-gpu", "strata-lab", "strata-ptx", "strata-serve", "strata-workloads"],
+        &[
+            "strata-engine",
+            "strata-gpu",
+            "strata-lab",
+            "strata-ptx",
+            "strata-serve",
+            "strata-workbench",
+            "strata-workloads",
+        ],
     ),
 ];
 

@@ -39,7 +39,7 @@ struct Map<'a> {
 fn maps(record: &Record) -> Vec<Map<'_>> {
     let mut maps = Vec::new();
     for group in record.groups() {
-        let names = record.counters(group);
+        let names = record.numbers().counters(group);
         let value = |name: &str| record.get(group, name).map_or(0.0, |value| value.as_f64());
         for array in Array::among(&names) {
             let names = &names[array.first..array.first + array.length];

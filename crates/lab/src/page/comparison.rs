@@ -15,83 +15,83 @@ use crate::job::Job;
 use crate::metric::Metric;
 use crate::store::Store;
 
-impl Comparison {
-    /// Formats the grids of the comparison as an HTML page, with the jobs that they are made from.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
-    pub fn page(
-        &self,
-        grids: &[Grid],
-        jobs: &[Job],
-        store: &Store,
-        origin: &Origin,
-    ) -> Result<String, String> {
-        let mut palette = Palette::default();
-        let runs = Runs::of(jobs, store, None)?;
-        let sections: Vec<(String, String, Markup)> = grids
-            .iter()
-            .zip(&self.metrics)
-            .enumerate()
-            .map(|(place, (grid, metric))| {
-                let body = self.section(grid, metric, &mut palette);
-                (format!("metric-{place}"), metric.title.clone(), body)
-            })
-            .collect();
-        let body = html! {
-            @for (anchor, title, body) in &sections { section id=(anchor) { h2 { (title) } (body) } }
-            (runs.markup(&mut palette))
-        };
-        let mut links: Vec<(String, String)> =
-            sections.iter().map(|(anchor, title, _)| (anchor.clone(), title.clone())).collect();
-        let mut machines: Vec<String> = self.variants.iter().map(|variant| variant.base.clone()).collect();
-        machines.dedup();
-        if !runs.machines().is_empty() {
-            links.push(("runs".into(), "Runs".into()));
-        }
-        let mut facts = vec![("Machine", machines.join(", ")), ("Size of the inputs", self.size.to_string())];
-        facts.extend(made(origin, &runs));
-        let title = format!("Comparison: {}", self.workloads.join(", "));
-        Ok(Parts { title, facts, links, body, colours: palette.css() }.document())
+/// Formats the grids of a comparison as an HTML page, with the jobs that they are made from.
+///
+/// # Errors
+/// A store that cannot be read.
+pub fn comparison(
+    comparison: &Comparison,
+    grids: &[Grid],
+    jobs: &[Job],
+    store: &Store,
+    origin: &Origin,
+) -> Result<String, String> {
+    let mut palette = Palette::default();
+    let runs = Runs::of(jobs, store, None)?;
+    let sections: Vec<(String, String, Markup)> = grids
+        .iter()
+        .zip(&comparison.metrics)
+        .enumerate()
+        .map(|(place, (grid, metric))| {
+            let body = section(comparison, grid, metric, &mut palette);
+            (format!("metric-{place}"), metric.title.clone(), body)
+        })
+        .collect();
+    let body = html! {
+        @for (anchor, title, body) in &sections { section id=(anchor) { h2 { (title) } (body) } }
+        (runs.markup(&mut palette))
+    };
+    let mut links: Vec<(String, String)> =
+        sections.iter().map(|(anchor, title, _)| (anchor.clone(), title.clone())).collect();
+    let mut machines: Vec<String> = comparison.variants.iter().map(|variant| variant.base.clone()).collect();
+    machines.dedup();
+    if !runs.machines().is_empty() {
+        links.push(("runs".into(), "Runs".into()));
     }
+    let mut facts =
+        vec![("Machine", machines.join(", ")), ("Size of the inputs", comparison.size.to_string())];
+    facts.extend(made(origin, &runs));
+    let title = format!("Comparison: {}", comparison.workloads.join(", "));
+    Ok(Parts { title, facts, links, body, colours: palette.css() }.document())
+}
 
-    /// A metric's numbers, then the same over the base.
-    fn section(&self, grid: &Grid, metric: &Metric, palette: &mut Palette) -> Markup {
-        let over = format!("times {}", self.base.name);
-        let relative = self.relative(grid).map(|grid| self.numbers(&grid, &over, palette));
-        html! {
-            (self.numbers(grid, &metric.unit, palette))
-            @if let Some(relative) = relative { h3 { "Over " (self.base.title(&self.axes)) } (relative) }
-        }
+/// A metric's numbers, then the same over the base.
+fn section(comparison: &Comparison, grid: &Grid, metric: &Metric, palette: &mut Palette) -> Markup {
+    let over = format!("times {}", comparison.base.name);
+    let relative = comparison.relative(grid).map(|grid| numbers(comparison, &grid, &over, palette));
+    html! {
+        (numbers(comparison, grid, &metric.unit, palette))
+        @if let Some(relative) = relative { h3 { "Over " (comparison.base.title(&comparison.axes)) } (relative) }
     }
+}
 
-    /// A grid as drawings and a table.
-    fn numbers(&self, grid: &Grid, unit: &str, palette: &mut Palette) -> Markup {
-        let lines = Lines::of(grid, unit, &self.axes, palette).and_then(|lines| lines.markup());
-        let planes = Plane::all(&self.axes);
-        html! {
-            @match (&lines, &planes) {
-                (Some(lines), None) => { (lines) (table::table(grid)) (table::missing(grid)) }
-                (lines, Some(planes)) => {
-                    @if let Some(lines) = lines { (lines) }
-                    (maps(grid, unit, planes))
-                }
-                (None, None) => {
-                    @if let Some(bars) = Chart::grouped(grid, unit, self.colours(palette)).markup() { (bars) }
-                    (table::table(grid))
-                    (table::missing(grid))
-                }
+/// A grid as drawings and a table.
+fn numbers(comparison: &Comparison, grid: &Grid, unit: &str, palette: &mut Palette) -> Markup {
+    let lines = Lines::of(grid, unit, &comparison.axes, palette).and_then(|lines| lines.markup());
+    let planes = Plane::all(&comparison.axes);
+    html! {
+        @match (&lines, &planes) {
+            (Some(lines), None) => { (lines) (table::table(grid)) (table::missing(grid)) }
+            (lines, Some(planes)) => {
+                @if let Some(lines) = lines { (lines) }
+                (maps(grid, unit, planes))
+            }
+            (None, None) => {
+                @if let Some(bars) = Chart::grouped(grid, unit, colours(comparison, palette)).markup() { (bars) }
+                (table::table(grid))
+                (table::missing(grid))
             }
         }
     }
+}
 
-    /// One colour for each variant: that of its system, in steps where a parameter is swept.
-    fn colours(&self, palette: &mut Palette) -> Vec<String> {
-        let points = self.axes.count() / self.axes.systems.len();
-        let names: Vec<String> = (0..self.axes.count()).map(|variant| self.axes.name(variant)).collect();
-        let systems = self.axes.systems.iter().zip(names.chunks(points));
-        systems.flat_map(|(system, names)| palette.steps(system, names)).collect()
-    }
+/// One colour for each variant: that of its system, in steps where a parameter is swept.
+fn colours(comparison: &Comparison, palette: &mut Palette) -> Vec<String> {
+    let points = comparison.axes.count() / comparison.axes.systems.len();
+    let names: Vec<String> =
+        (0..comparison.axes.count()).map(|variant| comparison.axes.name(variant)).collect();
+    let systems = comparison.axes.systems.iter().zip(names.chunks(points));
+    systems.flat_map(|(system, names)| palette.steps(system, names)).collect()
 }
 
 fn maps(grid: &Grid, unit: &str, planes: &[Plane]) -> Markup {

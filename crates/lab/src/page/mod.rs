@@ -23,6 +23,7 @@ use crate::job::Key;
 use runs::Runs;
 
 pub use claims::counts;
+pub use comparison::comparison;
 pub use run::{LAUNCHES, grouped, pages, run};
 
 /// What a page says of its own making.

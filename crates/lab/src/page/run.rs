@@ -135,7 +135,7 @@ fn meanings(job: &Job) -> Meanings {
 
 /// The counters of a group as a table, without those of arrays; `None` if there are none.
 fn counters(record: &Record, group: &str, meanings: &Meanings) -> Option<Markup> {
-    let names = record.counters(group);
+    let names = record.numbers().counters(group);
     let arrays = Array::among(&names);
     let is_of_array =
         |place: usize| arrays.iter().any(|array| (array.first..array.first + array.length).contains(&place));

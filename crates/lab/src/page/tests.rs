@@ -8,9 +8,10 @@ use strata_workloads::Size;
 
 use super::Origin;
 use crate::axes::{Axes, Base, Sweep};
-use crate::compare::Comparison;
+use crate::compare::{self, Comparison};
 use crate::job::{Job, Kind};
 use crate::metric;
+use crate::page;
 use crate::paper::Paper;
 use crate::record::{Record, Row, Value};
 use crate::repro::{Part, Selection};
@@ -220,10 +221,10 @@ fn comparison_over(systems: &[&str], sweeps: &[&str], base: Option<&str>, name: 
     };
     let folder = Folder::new(name);
     let impossible = comparison.machines(|_| Ok(())).unwrap();
-    let jobs = comparison.jobs(&Store::open(&folder.0).unwrap().0, &impossible).unwrap();
+    let jobs = compare::jobs(&comparison, &Store::open(&folder.0).unwrap().0, &impossible).unwrap();
     let store = filled(&folder, &jobs, "");
     let origin = Origin { date: "2020-02-02".into(), command: "strata compare saxpy".into() };
-    comparison.page(&comparison.grids(&store), &jobs, &store, &origin).unwrap()
+    page::comparison(&comparison, &compare::grids(&comparison, &store), &jobs, &store, &origin).unwrap()
 }
 
 /// The part of a page before its runs.

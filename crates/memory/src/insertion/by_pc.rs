@@ -13,7 +13,7 @@ use crate::touch::Touch;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ByPc {
-    /// Program counters of these instructions, as `strata profile` numbers them.
+    /// Program counters of these instructions, as `strata workload profile` shows them (`kernels.memory`).
     pub pass: BTreeSet<u32>,
 }
 

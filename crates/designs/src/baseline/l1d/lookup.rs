@@ -61,7 +61,7 @@ impl Chassis<SramStore> {
 
     /// The frame outside the sets of a line that is being fetched.
     #[inline]
-    fn buffered(&self, line: LineAddress) -> Option<FrameId> {
+    pub(super) fn buffered(&self, line: LineAddress) -> Option<FrameId> {
         if !self.cache.store.sets.has_buffers() {
             return None;
         }
@@ -203,7 +203,7 @@ impl Chassis<SramStore> {
     }
 
     /// Assigns a frame to the access's line: the victim, after writing back its dirty bytes, or one outside the sets.
-    fn make_room(&mut self, touch: &Touch, victim: Option<FrameId>, now: Cycle) -> FrameId {
+    pub(super) fn make_room(&mut self, touch: &Touch, victim: Option<FrameId>, now: Cycle) -> FrameId {
         let Some(frame) = victim else { return self.cache.store.sets.buffer(touch) };
         if let Some(line) = self.cache.frames().line(frame) {
             self.tell(LineNews::Evicted { line });

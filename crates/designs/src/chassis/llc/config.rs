@@ -3,7 +3,8 @@
 /// Defines the configuration of an LLC on a [`Slice`](super::Slice): its own keys, and those of the chassis. For the latter it
 /// gives their bounds, the shape of the sets, the parameters and the host's memory.
 ///
-/// A macro, because serde can refuse unknown keys or flatten one struct into another, but not both.
+/// A macro, because serde can refuse unknown keys or flatten one struct into another, but not both. A crate of your own that
+/// uses it depends on `schemars`, `serde`, `strata-engine` and `strata-memory`.
 #[macro_export]
 macro_rules! llc_config {
     (
@@ -70,7 +71,7 @@ macro_rules! llc_config {
             }
 
             /// The parameters of a slice that fetches sectors of `sector_bytes`, with room for `spare_packets` more replies.
-            fn slice_parameters(&self, sector_bytes: usize, spare_packets: usize) -> $crate::chassis::llc::Parameters {
+            pub fn slice_parameters(&self, sector_bytes: usize, spare_packets: usize) -> $crate::chassis::llc::Parameters {
                 $crate::chassis::llc::Parameters {
                     geometry: self.geometry(),
                     insertion: None,

@@ -1,0 +1,27 @@
+//! What can be asked of runs, before and after them.
+//!
+//! | module | subject |
+//! |---|---|
+//! | `catalogue` | what there is to choose from |
+//! | `program` | what runs: a workload or a launch file |
+//! | `inputs` | hashes of what a program starts with |
+//! | `variant` | a machine under a name: base, system, overrides |
+//! | `axes` | systems and swept parameters: the variants of a comparison, and what ratios are over |
+//! | `numbers` | every number of a run by name |
+//! | `profile` | the counters of profiles, and what they mean |
+//! | `metric` | expressions over numbers |
+//! | `grid` | a table of numbers, some missing |
+//! | `compare` | workloads on variants, in metrics |
+//! | `report` | numbers as text |
+
+pub mod axes;
+pub mod catalogue;
+pub mod compare;
+pub mod grid;
+pub mod inputs;
+pub mod metric;
+pub mod numbers;
+pub mod profile;
+pub mod program;
+pub mod report;
+pub mod variant;

@@ -1,0 +1,129 @@
+//! A comparison's numbers for other programs: CSV and JSON, a line or an object for each number.
+
+use serde_json::{Map, Value, json};
+use strata_measure::compare::Comparison;
+use strata_measure::grid::{Cell, Grid};
+
+/// One number, and what it is of.
+struct Number<'a> {
+    workload: &'a str,
+    /// Place among the variants.
+    variant: usize,
+    metric: &'a str,
+    cell: &'a Cell,
+}
+
+fn each(grids: &[Grid]) -> impl Iterator<Item = Number<'_>> {
+    grids.iter().flat_map(|grid| {
+        grid.rows.iter().zip(&grid.cells).flat_map(move |(workload, cells)| {
+            let cells = cells.iter().enumerate();
+            cells.map(move |(variant, cell)| Number { workload, variant, metric: &grid.title, cell })
+        })
+    })
+}
+
+/// A header and a line for each number, with a column for each swept parameter. A missing number is empty and the last
+/// column says why.
+pub fn csv(comparison: &Comparison, grids: &[Grid]) -> String {
+    let axes = &comparison.axes;
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let failed = "memory takes every write";
+    let paths = axes.sweeps.iter().map(|sweep| sweep.path.as_str());
+    let columns = ["workload", "system"].into_iter().chain(paths).chain(["metric", "value", "missing"]);
+    writer.write_record(columns).expect(failed);
+    for Number { workload, variant, metric, cell } in each(grids) {
+        let swept = axes.values(variant).into_iter().map(|(_, value)| value);
+        let (value, missing) = match cell {
+            Ok(value) => (value.to_string(), ""),
+            Err(reason) => (String::new(), reason.as_str()),
+        };
+        let fields =
+            [workload, axes.system(variant)].into_iter().chain(swept).chain([metric, &value, missing]);
+        writer.write_record(fields).expect(failed);
+    }
+    String::from_utf8(writer.into_inner().expect(failed)).expect("every record is text")
+}
+
+/// The simulator, the command line and every number; a missing one is null and says why.
+pub fn json(comparison: &Comparison, grids: &[Grid]) -> String {
+    let axes = &comparison.axes;
+    let numbers = each(grids).map(|Number { workload, variant, metric, cell }| {
+        let swept = axes.values(variant).into_iter().map(|(path, text)| (path.to_owned(), value(text)));
+        json!({
+            "workload": workload,
+            "variant": axes.name(variant),
+            "system": axes.system(variant),
+            "swept": swept.collect::<Map<_, _>>(),
+            "metric": metric,
+            "value": cell.as_ref().ok(),
+            "missing": cell.as_ref().err(),
+        })
+    });
+    let numbers: Vec<Value> = numbers.collect();
+    let command: Vec<String> = std::env::args().collect();
+    let whole = json!({ "simulator": strata_gpu::SIMULATOR, "command": command, "numbers": numbers });
+    format!("{whole:#}\n")
+}
+
+/// A swept value as a number or a Boolean where it is one, else as a string.
+fn value(text: &str) -> Value {
+    match serde_json::from_str(text) {
+        Ok(value @ (Value::Number(_) | Value::Bool(_))) => value,
+        _ => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_measure::axes::{Axes, Base, Sweep};
+
+    use super::*;
+
+    fn comparison(systems: &[&str], sweeps: &[&str]) -> Comparison {
+        let sweeps = sweeps.iter().map(|sweep| Sweep::parse(sweep).unwrap()).collect();
+        let systems = systems.iter().map(|system| (*system).to_owned()).collect();
+        let axes = Axes::new("a", systems, sweeps).unwrap();
+        Comparison {
+            workloads: vec!["saxpy".into()],
+            variants: axes.variants("a", &[]),
+            base: Base::first(&axes),
+            axes,
+            metrics: vec![],
+            size: strata_workloads::Size::Test,
+        }
+    }
+
+    fn grid(cells: Vec<Cell>) -> Grid {
+        let columns = vec![String::new(); cells.len()];
+        Grid { title: "IPC".into(), rows: vec!["saxpy".into()], columns, cells: vec![cells], means: vec![] }
+    }
+
+    #[test]
+    fn every_number_has_its_line_and_a_missing_one_its_reason() {
+        let comparison = comparison(&["a", "b, c"], &[]);
+        let grids = [grid(vec![Ok(1.5), Err("not run yet".into())])];
+        let expected =
+            "workload,system,metric,value,missing\nsaxpy,a,IPC,1.5,\nsaxpy,\"b, c\",IPC,,not run yet\n";
+        assert_eq!(csv(&comparison, &grids), expected);
+        let whole: Value = serde_json::from_str(&json(&comparison, &grids)).unwrap();
+        assert_eq!(whole["numbers"][0]["value"], 1.5);
+        assert_eq!(whole["numbers"][1]["missing"], "not run yet");
+    }
+
+    #[test]
+    fn each_swept_parameter_has_a_column_of_its_own() {
+        let comparison = comparison(&["a", "b"], &["l1d.ways=2,4", "l1d.policy=lru"]);
+        let grids = [grid(vec![Ok(1.0), Ok(2.0), Ok(3.0), Ok(4.0)])];
+        let text = csv(&comparison, &grids);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "workload,system,l1d.ways,l1d.policy,metric,value,missing");
+        assert_eq!((lines[2], lines.len()), ("saxpy,a,4,lru,IPC,2,", 5));
+        let whole: Value = serde_json::from_str(&json(&comparison, &grids)).unwrap();
+        let last = &whole["numbers"][3];
+        assert_eq!(last["variant"], "b l1d.ways=4 l1d.policy=lru");
+        assert_eq!(
+            (&last["system"], &last["swept"]),
+            (&json!("b"), &json!({"l1d.ways": 4, "l1d.policy": "lru"}))
+        );
+    }
+}
