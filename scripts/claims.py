@@ -4,10 +4,11 @@
     scripts/claims.py             every paper that results/ has runs of
     scripts/claims.py --check     writes nothing; fails where a page differs, or where an explanation does not fit its runs
 
-Nothing is simulated: the runs in results/<paper>.tar.zst are looked up with today's machines, systems and workloads, so it
-also fails when one of these has changed and its results are no longer found. The sizes are those of the paper's file, the
-usual one first. Runs at the second may be older: where machines or systems have changed since, they are looked up by the names of
-workload and system, and the page says which version they are of. Needs tar and zstd. Builds the release command; STRATA=/path names another.
+Nothing is simulated: the runs in results/<paper>.tar.zst are looked up with today's machines, systems and workloads, at the
+sizes of the paper's file, the usual one first. Where a machine, a system or a workload is not the same any more, its runs are looked
+up by the names of machine, system, workload and size. A key that has come since changes no page, and is only reported. A value that has
+changed is named in the page's first line, which also says of which versions its numbers are. Needs tar and zstd. Builds the release
+command; STRATA=/path names another.
 """
 
 import json
@@ -29,50 +30,45 @@ def sizes_of(paper):
 
 
 def found(binary, archive, check):
-    """What `strata claims` says of an archive's paper: claims by size, sizes whose runs are older, tables, sensitivities."""
+    """What `strata claims` says of an archive's paper: claims by size; tables and sensitivities at the usual size."""
     paper = archive.name.split(".")[0]
     usual, *others = sizes_of(paper)
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["tar", "xf", archive, "-C", folder], check=True)
-        store = ["--store", str(pathlib.Path(folder) / paper), "--simulator", "any", "--json"]
-        ask = lambda *more: json.loads(pages.text(binary, "claims", paper, *store, *more))
-        claims = {usual: ask("--size", usual, *(["--check"] if check else []))}
-        older = []
-        for size in others:
-            claims[size], by_name = ask("--size", size), ask("--size", size, "--by-name")
-            if count_of_measured(by_name) > count_of_measured(claims[size]):
-                claims[size] = by_name
-                older.append(size)
-        tables = ask("--size", usual, "--show", "tables")
-        return paper, claims, older, tables, ask("--size", usual, "--show", "sensitivity")
+        store = ["--store", str(pathlib.Path(folder) / paper), "--simulator", "any", "--by-name", "--json"]
+        ask = lambda size, *more: json.loads(pages.text(binary, "claims", paper, *store, "--size", size, *more))
+        claims = {usual: ask(usual, *(["--check"] if check else [])), **{size: ask(size) for size in others}}
+        return paper, claims, ask(usual, "--show", "tables"), ask(usual, "--show", "sensitivity")
 
 
-def count_of_measured(rows):
-    return sum(row["measured"] is not None for row in rows)
+def names_in(key, objects):
+    """What some claims, tables or sensitivities have under a key, each once."""
+    return sorted({name for of in objects for name in of[key]})
 
 
-def versions(rows):
-    """The versions of the simulator behind some rows."""
-    return ", ".join(f"`{version}`" for version in sorted({version for row in rows for version in row["versions"]}))
+def quoted(names):
+    return " and ".join(", ".join(f"`{name}`" for name in names).rsplit(", ", 1))
 
 
-def summary(claims, older):
+def origin(shown):
+    """Of which versions a page's numbers are, and what has changed since. `shown` has the objects behind them by size."""
+    sizes = {}
+    for size, objects in shown.items():
+        sizes.setdefault(quoted(names_in("versions", objects)), []).append(size)
+    parts = [f"at size {' and '.join(of)} of simulator {versions}" for versions, of in sizes.items() if versions]
+    text = f"Numbers {', '.join(parts)} ([sources](../results/README.md))."
+    for size, objects in shown.items():
+        if changed := names_in("changed", objects):
+            text += f" Since those at size {size} were measured, {quoted(changed)} changed: they are of the machines and programs of then."
+    return text
+
+
+def summary(claims):
     lines = []
     for verdict in VERDICTS:
         lines.append([verdict, *(sum(row["verdict"] == verdict for row in rows) for rows in claims.values())])
     rows = next(iter(claims.values()))
-    text = pages.table([f"of {len(rows)} published numbers|", *claims], lines)
-    today = [row for size, rows in claims.items() if size not in older for row in rows]
-    if not older:
-        return f"{text}\n\nMeasured with simulator {versions(today)}."
-    sizes = " and ".join(size for size in claims if size not in older)
-    text += f"\n\nAt size {sizes}, with the machines and systems of today: simulator {versions(today)}."
-    for size in older:
-        text += (
-            f" At size {size}, with those of an older version: simulator {versions(claims[size])}. What a page says of a number at "
-            f"size {size} holds for that version until it is measured again."
-        )
-    return text
+    return pages.table([f"of {len(rows)} published numbers|", *claims], lines)
 
 
 def depends_on(sensitivities):
@@ -148,16 +144,21 @@ def main():
         sys.exit(__doc__)
     binary = pages.build()
     for archive in sorted((pages.ROOT / "results").glob("*.tar.zst")):
-        paper, claims, older, grids, sensitivities = found(binary, archive, check)
-        usual = next(iter(claims.values()))
+        paper, claims, grids, sensitivities = found(binary, archive, check)
+        size, usual = next(iter(claims.items()))
+        shown = {**claims, size: [*usual, *grids, *sensitivities]}
         parts = {
+            "versions": origin(shown),
             "depends on": depends_on(sensitivities),
-            "summary": summary(claims, older),
+            "summary": summary(claims),
             "claims": all_rows(claims),
             "tables": tables(grids),
             "explanations": explanations(usual),
         }
         pages.write(f"docs/{paper}.md", parts, check=check)
+        for size, objects in shown.items():
+            if lacking := names_in("lacking", objects):
+                print(f"docs/{paper}.md: size {size}: found runs by name, whose machines lack {', '.join(lacking)}")
 
 
 if __name__ == "__main__":

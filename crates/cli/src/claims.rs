@@ -8,6 +8,7 @@ use strata_engine::config::did_you_mean;
 use strata_lab::claims::sensitivity::{Sensitivity, sensitivities};
 use strata_lab::claims::{self, Reading, Row, Verdict};
 use strata_lab::grid::Grid;
+use strata_lab::origin::Origin;
 use strata_lab::paper::{self, Paper, Table};
 use strata_lab::question::Answers;
 use strata_lab::report::number;
@@ -25,8 +26,8 @@ const DEFAULT_STORE: &str = "strata-store";
 pub struct ClaimsArguments {
     /// Show only the claims of this paper.
     paper: Option<String>,
-    /// Write a JSON array of objects. Each claim has id, published, measured, size, verdict, explanation and
-    /// more.
+    /// Write a JSON array of objects. Each claim has id, published, measured, size, verdict, explanation, the
+    /// versions of the simulator behind it and more.
     #[arg(long)]
     json: bool,
     /// Show only this part. By default, shows the claims and, without `--json`, everything else that was
@@ -44,8 +45,8 @@ pub struct ClaimsArguments {
     /// Show the results of another version of the simulator, or of `any` version.
     #[arg(long, value_name = "VERSION")]
     simulator: Option<String>,
-    /// With `--simulator`, find results by workload and system name even if the system's values have changed
-    /// since.
+    /// With `--simulator`, also find results by the names of workload, machine and system where values of these have
+    /// come or changed since. Says which.
     #[arg(long, requires = "simulator")]
     by_name: bool,
     /// Fail if a measured claim is not reproduced and has no explanation, or if its explanation does not fit
@@ -94,11 +95,15 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     let size: Option<Size> = size.map_err(|error| format!("--size: {error}"))?;
     let Measured { rows, grids, hinges } =
         during("comparing results with published numbers", || measured(&papers, &store, size))?;
+    let mut origin = Origin::default();
+    rows.iter().for_each(|row| origin.add(&row.origin));
+    grids.iter().for_each(|(_, of)| origin.add(of));
+    hinges.iter().for_each(|of| origin.add(&of.origin));
     let show = |part| arguments.show.is_none_or(|only| only == part);
     if arguments.json {
         let objects: Vec<Value> = match arguments.show.unwrap_or(Part::Claims) {
             Part::Claims => rows.iter().map(object).collect(),
-            Part::Tables => grids.iter().map(grid_object).collect(),
+            Part::Tables => grids.iter().map(|(grid, origin)| grid_object(grid, origin)).collect(),
             Part::Sensitivity => hinges.iter().map(sensitivity_object).collect(),
         };
         print(&format!(
@@ -115,8 +120,8 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
             parts.extend(
                 grids
                     .iter()
-                    .filter(|grid| asked || is_measured(grid))
-                    .map(|grid| grid::of_columns(grid, table::width())),
+                    .filter(|(grid, _)| asked || is_measured(grid))
+                    .map(|(grid, _)| grid::of_columns(grid, table::width())),
             );
         }
         if show(Part::Sensitivity) {
@@ -125,6 +130,9 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
             parts.extend(hinges.iter().filter(|of| asked || any(of)).map(sensitivity_text));
         }
         print(&parts.join("\n"))?;
+    }
+    for sentence in origin.sentences() {
+        eprintln!("{sentence}");
     }
     let problems: Vec<String> = rows.iter().flat_map(Row::problems).collect();
     for problem in &problems {
@@ -136,7 +144,8 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
 /// What is shown of some papers.
 struct Measured {
     rows: Vec<Row>,
-    grids: Vec<Grid>,
+    /// Each with the runs behind it.
+    grids: Vec<(Grid, Origin)>,
     hinges: Vec<Sensitivity>,
 }
 
@@ -151,7 +160,8 @@ fn measured(papers: &[&str], store: &Store, size: Option<Size>) -> Result<Measur
         let usual = *paper.sizes.first().expect("a paper's file has been checked");
         let mut answers = Answers::new(store, size.unwrap_or(usual));
         for table in &paper.tables {
-            grids.push(Table::new(&paper, table)?.grid(&mut answers));
+            let grid = Table::new(&paper, table)?.grid(&mut answers);
+            grids.push((grid, answers.take_origin()));
         }
         hinges.extend(sensitivities(&paper, &mut answers)?);
     }
@@ -183,6 +193,14 @@ fn is_measured(grid: &Grid) -> bool {
     grid.cells.iter().any(|row| row.iter().skip(1).step_by(3).any(Result::is_ok))
 }
 
+/// Adds what is known of the runs behind an object's numbers.
+fn with_origin(mut object: Value, origin: &Origin) -> Value {
+    object["versions"] = json!(origin.versions);
+    object["lacking"] = json!(origin.difference.lacking);
+    object["changed"] = json!(origin.difference.changed);
+    object
+}
+
 fn object(row: &Row) -> Value {
     let (value, definition, readings) = match &row.measured {
         Ok(measured) => (Some(measured.value), Some(&measured.definition), measured.readings.as_slice()),
@@ -198,7 +216,7 @@ fn object(row: &Row) -> Value {
         (Ok(_), Some(explanation)) => Some(explanation.text.as_str()),
         (Ok(_), None) => None,
     };
-    json!({
+    let object = json!({
         "id": row.claim.id,
         "where": row.claim.r#where,
         "what": row.claim.comparison(),
@@ -211,13 +229,14 @@ fn object(row: &Row) -> Value {
         "verdict": row.verdict.name(),
         "readings": readings.iter().map(reading).collect::<Vec<_>>(),
         "explanation": explanation,
-        "versions": row.versions,
-    })
+    });
+    with_origin(object, &row.origin)
 }
 
-fn grid_object(grid: &Grid) -> Value {
+fn grid_object(grid: &Grid, origin: &Origin) -> Value {
     let line = |(name, cells): (&str, &[Result<f64, String>])| json!({ "name": name, "cells": cells.iter().map(|cell| cell.as_ref().ok()).collect::<Vec<_>>() });
-    json!({ "title": grid.title, "columns": grid.columns, "rows": grid.lines().map(line).collect::<Vec<_>>() })
+    let lines = grid.lines().map(line).collect::<Vec<_>>();
+    with_origin(json!({ "title": grid.title, "columns": grid.columns, "rows": lines }), origin)
 }
 
 fn sensitivity_object(of: &Sensitivity) -> Value {
@@ -240,14 +259,15 @@ fn sensitivity_object(of: &Sensitivity) -> Value {
             json!({ "label": choice.label, "measured": measured, "texts": written.collect::<Vec<_>>() })
         })
         .collect();
-    json!({
+    let object = json!({
         "id": of.id,
         "title": of.title,
         "source": of.source,
         "moves": of.moves(),
         "claims": claims,
         "choices": choices,
-    })
+    });
+    with_origin(object, &of.origin)
 }
 
 fn sensitivity_text(of: &Sensitivity) -> String {

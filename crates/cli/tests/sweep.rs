@@ -286,6 +286,8 @@ fn claims_as_json_are_what_a_program_reads() {
             "size",
             "verdict",
             "versions",
+            "lacking",
+            "changed",
         ] {
             assert!(keys.contains(&&key.to_owned()), "{key}: {keys:?}");
         }

@@ -181,8 +181,10 @@ impl Core {
                 self.routines[pc as usize](instruction, &mut operands, LANE, &self.context);
                 self.stack.advance();
             }
-            // A hint changes no value.
-            Executor::Memory if matches!(instruction.op, Op::Prefetch(_)) => self.stack.advance(),
+            // A hint changes no value; a core takes none.
+            Executor::Memory if matches!(instruction.op, Op::Prefetch(_) | Op::BulkPrefetch(_)) => {
+                self.stack.advance();
+            }
             Executor::Memory => {
                 if !self.access(launch, instruction, now) {
                     return;

@@ -193,7 +193,10 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
             .map_err(network)?;
         parts.push(Part::network(island, network_clock));
     }
-    let dispatcher = Dispatcher::new(dispatch_ends).with_programs_on(file.gpu.compute_sms().len());
+    let mut dispatcher = Dispatcher::new(dispatch_ends).with_programs_on(file.gpu.compute_sms().len());
+    if let Some(dispatch) = &file.gpu.dispatch {
+        dispatcher = dispatcher.with_policy(dispatch.policy().clone());
+    }
     parts.push(Part::Dispatcher(Box::new(dispatcher)));
     Ok(Assembly { parts, islands: Islands::new(sms, cores, *file.gpu.channels, networks), map })
 }

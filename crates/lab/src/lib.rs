@@ -27,6 +27,7 @@ pub mod cluster;
 pub mod compare;
 pub mod executed;
 pub mod job;
+pub mod origin;
 pub mod package;
 pub mod page;
 pub mod paper;

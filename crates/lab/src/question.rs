@@ -1,15 +1,16 @@
 //! Looks up metrics of workloads on variants: the jobs that measure them, and their values in a store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use strata_workloads::Size;
 
 use crate::job::{Job, Key, Kind};
 use crate::metric::Metric;
+use crate::origin::Origin;
 use crate::program::Program;
 use crate::record::Record;
 use crate::resolved::Resolved;
-use crate::store::Store;
+use crate::store::{Difference, Store};
 use crate::variant::Variant;
 
 pub use strata_measure::grid::Cell;
@@ -22,7 +23,9 @@ pub struct Answers<'a> {
     profiles: BTreeMap<String, Result<Job, String>>,
     keys: BTreeMap<(Kind, String, String), Result<Key, String>>,
     records: BTreeMap<Key, Record>,
-    versions: BTreeSet<String>,
+    /// How the runs that were found by name differ from what was asked for.
+    named: BTreeMap<Key, Difference>,
+    origin: Origin,
 }
 
 impl<'a> Answers<'a> {
@@ -36,13 +39,14 @@ impl<'a> Answers<'a> {
             profiles: BTreeMap::new(),
             keys: BTreeMap::new(),
             records: BTreeMap::new(),
-            versions: BTreeSet::new(),
+            named: BTreeMap::new(),
+            origin: Origin::default(),
         }
     }
 
-    /// Versions of the simulator whose runs were used since the last call.
-    pub fn take_versions(&mut self) -> BTreeSet<String> {
-        std::mem::take(&mut self.versions)
+    /// Where the numbers since the last call come from.
+    pub fn take_origin(&mut self) -> Origin {
+        std::mem::take(&mut self.origin)
     }
 
     /// Size of the workloads.
@@ -104,9 +108,7 @@ impl<'a> Answers<'a> {
         let key = match self.keys.get(&asked) {
             Some(key) => key.clone(),
             None => {
-                let job = self.job(metric.kind, workload, variant);
-                let key =
-                    job.and_then(|job| self.store.find(&job).ok_or_else(|| self.store.why_missing(&job)));
+                let key = self.job(metric.kind, workload, variant).and_then(|job| self.find(&job));
                 self.keys.insert(asked, key.clone());
                 key
             }
@@ -116,9 +118,24 @@ impl<'a> Answers<'a> {
             self.records.insert(key.clone(), record);
         }
         let record = &self.records[&key];
-        if !self.versions.contains(&record.job.simulator) {
-            self.versions.insert(record.job.simulator.clone());
+        if !self.origin.versions.contains(&record.job.simulator) {
+            self.origin.versions.insert(record.job.simulator.clone());
+        }
+        if let Some(difference) = self.named.get(&key) {
+            self.origin.differs(difference);
         }
         Ok(record)
+    }
+
+    /// The key of a job's result. Of one that is found by name, notes how it differs.
+    fn find(&mut self, job: &Job) -> Result<Key, String> {
+        if let Some(key) = self.store.find_same(job) {
+            return Ok(key);
+        }
+        let key = self.store.find_named(job).ok_or_else(|| self.store.why_missing(job))?;
+        let record = self.store.get(&key)?.ok_or("not run yet")?;
+        self.named.insert(key.clone(), Difference::between(&record.job, job));
+        self.records.insert(key.clone(), record);
+        Ok(key)
     }
 }

@@ -35,6 +35,10 @@ pub enum Body {
     Atomic(Box<AtomicBatch>),
     /// Answers an atomic request; the batch holds the old values.
     AtomicReply(Box<AtomicBatch>),
+    /// Asks the last-level cache to have bytes of the line; nobody waits for them.
+    Prefetch,
+    /// Says that a prefetch has been looked at, whatever became of it.
+    PrefetchAck,
     /// A message about words that have owners. The tray carries the words: in messages with data, in reads (to be
     /// filled), in what is forwarded for data and in recalls; in [`Message::WrittenBack`] on its way back.
     Owned(Letter, Option<Tray>),
@@ -83,7 +87,7 @@ impl Contents {
     /// What the packet is for.
     pub fn purpose(&self) -> Purpose {
         match &self.body {
-            Body::Read(_) | Body::ReadReply(_) => Purpose::Read,
+            Body::Read(_) | Body::ReadReply(_) | Body::Prefetch | Body::PrefetchAck => Purpose::Read,
             Body::Write(_) | Body::WriteAck(_) | Body::Atomic(_) | Body::AtomicReply(_) => Purpose::Write,
             Body::Owned(letter, _) => match letter.message {
                 Message::Read | Message::ForwardRead | Message::Data => Purpose::Read,
@@ -102,6 +106,7 @@ impl Contents {
         let kind = match self.body {
             Body::Read(_) => TouchKind::Load,
             Body::Atomic(_) => TouchKind::Atomic,
+            Body::Prefetch => TouchKind::Prefetch,
             Body::Owned(letter, _) if letter.message == Message::Read => TouchKind::Load,
             _ => TouchKind::Store,
         };
@@ -113,7 +118,7 @@ impl Contents {
     pub fn wire_bytes(&self) -> u32 {
         HEADER_BYTES
             + match &self.body {
-                Body::Read(_) | Body::WriteAck(_) => 0,
+                Body::Read(_) | Body::WriteAck(_) | Body::Prefetch | Body::PrefetchAck => 0,
                 Body::ReadReply(_) | Body::Write(_) => self.bytes.count(),
                 Body::Atomic(_) | Body::AtomicReply(_) | Body::Owned(..) | Body::Taken => {
                     self.rarer_payload()
@@ -143,6 +148,7 @@ impl Contents {
             Body::Read(tray) => Body::ReadReply(tray),
             Body::Write(tray) => Body::WriteAck(tray),
             Body::Atomic(batch) => Body::AtomicReply(batch),
+            Body::Prefetch => Body::PrefetchAck,
             reply => reply,
         };
         (self.source, self.destination) = (self.destination, self.source);

@@ -55,6 +55,23 @@ const WARPS: &str = "\n\
     issue slot (ASSUMED). `%pm0` to `%pm7` and `%reserved_smem_offset_*` are refused. A kernel that holds anything \
     refused cannot be launched, by name and line; the module's other kernels can.\n";
 
+/// What the page says of hints; `crates/gpu/tests/machine/golden_cycles/prefetches.rs` holds it to that.
+const HINTS: &str = "\n\
+    ## Prefetches and other hints\n\n\
+    Hints change no value. These move lines on a timed machine:\n\n\
+    | instruction | brings |\n\
+    |---|---|\n\
+    | `prefetch.L1`, `prefetchu.L1` | the lines that lanes name to the L1D |\n\
+    | `prefetch.L2`, with `::evict_last` and `::evict_normal` too; `applypriority` | the lines that lanes name to the L2 |\n\
+    | `cp.async.bulk.prefetch.L2`, `cp.async.bulk.prefetch.tensor.L2` | the sectors of a block or box to the L2 |\n\n\
+    The warp does not wait for them. [Policies](policies.md#prefetch-instructions) says how they compete with other requests, which \
+    designs have a place for them, and what is counted. A lane wishes for nothing whose address lies in shared, constant or parameter memory, \
+    or beyond every allocation, or whose map describes no tensor; `prefetchu` passes over local memory too. The ISA says nothing of \
+    an address without memory: here a hint does not fault (ASSUMED).\n\n\
+    Read over: eviction priorities, `createpolicy` and cache policies; the size of an L2 prefetch of loads and copies (`.L2::64B`, \
+    `.L2::128B`, `.L2::256B`); `prefetch.tensormap`, since maps come with the launch. Hints on CPU cores take an \
+    instruction's time and do nothing.\n";
+
 /// What the page says of a GPU: what was found by running `scripts/ptx-values/hardware` on one.
 const GPU: &str = "\n\
     ## Beside a GPU\n\n\
@@ -206,6 +223,7 @@ fn page(families: &[(&str, Vec<Form<'_>>)], altogether: &BTreeSet<&str>) -> Stri
             write!(page, "\nRefused: {}.\n", refused.join(", ")).expect("a string");
         }
     }
+    page.push_str(HINTS);
     page.push_str(GPU);
     page.push_str(EXTENSION);
     page.push_str(TILES);

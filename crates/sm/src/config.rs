@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::bits::members;
 use strata_memory::doors::RegisterFileSite;
+use strata_memory::policy::Chosen;
 use strata_ptx::isa::{Class, MAX_ROWS};
 use strata_warp::WARP_LANES;
 
 use crate::occupancy::Limits;
+use crate::scheduler::SchedulingPolicy;
 pub use crate::unified::UnifiedStorage;
 
 /// Rows of an operand collector, a power of two: the upper bits of a row's ticket are the number of its collector.
@@ -81,22 +83,8 @@ pub struct SmConfig {
     pub timing: Timings,
 }
 
-/// Policy by which a scheduler picks among its ready warps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Scheduling {
-    /// Loose round robin: pick the next ready warp after the one that issued last.
-    LooseRoundRobin,
-    /// Greedy then oldest: keep issuing from one warp while it is ready, then pick the ready warp that started first.
-    GreedyThenOldest,
-    /// Round robin that keeps issuing from one warp until it issues a memory instruction or is not ready.
-    SwitchOnMemory,
-    /// Two-level: round robin over an active set; warps leave the set while they wait for memory.
-    TwoLevel {
-        /// Size of one scheduler's active set in warps, 1 to 64.
-        active: u32,
-    },
-}
+/// The warp scheduler that a machine file has chosen.
+pub type Scheduling = Chosen<dyn SchedulingPolicy>;
 
 /// A kind of execution unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -363,9 +351,8 @@ impl SmConfig {
         within("instruction_buffer", *self.instruction_buffer, 1, 16)?;
         within("fetches_per_cycle", self.fetches(), 1, 16)?;
         within("pipeline_latency_cycles", *self.pipeline_latency_cycles, 0, 100)?;
-        if let Scheduling::TwoLevel { active } = *self.scheduling {
-            within("scheduling.two_level.active", active, 1, 64)?;
-        }
+        let name = self.scheduling.name();
+        self.scheduling.check().map_err(|error| format!("sm.scheduling: {name}: {error}"))?;
         let mut served = [0; UnitKind::COUNT];
         for pool in &self.collectors {
             within("collectors.count", *pool.count, 1, 64)?;

@@ -380,6 +380,10 @@ impl<D: Doors> Sm<D> {
             self.fetch.start(warp);
             let scheduler = warp % self.schedulers.len();
             self.schedulers[scheduler].add(warp);
+            let moment = self.moment(now);
+            if let Some(throttle) = &mut self.throttle {
+                throttle.add(warp, moment);
+            }
         }
     }
 
@@ -389,6 +393,10 @@ impl<D: Doors> Sm<D> {
         self.fetch.stop(warp);
         let scheduler = warp % self.schedulers.len();
         self.schedulers[scheduler].remove(warp);
+        let moment = self.moment(now);
+        if let Some(throttle) = &mut self.throttle {
+            throttle.remove(warp, moment);
+        }
         let cta = self.warps.cta[warp] as usize;
         self.ctas.get_mut(cta).live -= 1;
         let live = self.ctas.get(cta).live;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
-use strata_memory::doors::{Access, Action, Completion, L1d, Policy, Refusal};
+use strata_memory::doors::{Access, Action, Completion, Hint, Hinted, L1d, LineNews, Policy, Refusal};
 use strata_memory::read_only::ReadOnly;
 use strata_memory::{LINE_BYTES, Line, LineAddress, Packet};
 
@@ -49,8 +49,13 @@ pub struct FakeL1d {
     taken: (Cycle, u32),
     /// Cycles in which it refuses accesses.
     pub refuse: Vec<u64>,
-    /// A line of text for every access and flush.
+    /// What becomes of hints that it does not refuse.
+    pub hinted: Hinted,
+    /// A line of text for every access, hint and flush.
     pub log: Vec<String>,
+    /// News that a test has placed here, and whether it was asked for any.
+    pub news: VecDeque<LineNews>,
+    pub tells: bool,
     /// Packets that a test has placed here for the network.
     pub outgoing: VecDeque<Packet>,
     answers: VecDeque<(Cycle, Completion)>,
@@ -67,7 +72,10 @@ impl FakeL1d {
             width: u32::MAX,
             taken: (Cycle::ZERO, 0),
             refuse: Vec::new(),
+            hinted: Hinted::Taken,
             log: Vec::new(),
+            news: VecDeque::new(),
+            tells: false,
             outgoing: VecDeque::new(),
             answers: VecDeque::new(),
             flushed_at: None,
@@ -114,6 +122,15 @@ impl L1d for FakeL1d {
         Ok(())
     }
 
+    fn hint(&mut self, hint: &Hint, now: Cycle) -> Result<Hinted, Refusal> {
+        if self.refuse.contains(&now.0) {
+            return Err(Refusal::Network);
+        }
+        let (level, offset) = (hint.level, hint.line.base().0 - BASE);
+        self.log.push(format!("{now}: wish {level:?} {offset:#x} {} bytes", hint.bytes.count()));
+        Ok(self.hinted)
+    }
+
     fn accept(&mut self, reply: Packet, _: Cycle) {
         panic!("nothing was asked of the network: {reply:?}");
     }
@@ -133,6 +150,14 @@ impl L1d for FakeL1d {
 
     fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
         self.outgoing.front().map(|packet| packet.wire_bytes())
+    }
+
+    fn tell_news(&mut self) {
+        self.tells = true;
+    }
+
+    fn news(&mut self) -> Option<LineNews> {
+        self.news.pop_front()
     }
 
     fn begin_flush(&mut self, invalidate: bool, now: Cycle) {

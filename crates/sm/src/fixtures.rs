@@ -6,13 +6,14 @@ use std::sync::Arc;
 use strata_designs::baseline::{SramRegisterFile, SramRegisterFileConfig};
 use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, link};
 use strata_memory::doors::{Access, Action, L1d, Policy, RegisterFile, Scratchpad};
+use strata_memory::policy::Chosen;
 use strata_memory::{Address, ByteMask, Line, LineAddress, Packet, Tray};
 use strata_ptx::ir::LaunchBounds;
 use strata_ptx::isa::*;
 use strata_ptx::lanes::Row;
 use strata_ptx::program::Kernel;
 
-use crate::config::SmConfig;
+use crate::config::{Scheduling, SmConfig};
 use crate::dispatch::{Command, Notice};
 use crate::doors::{Doors, Memories};
 use crate::fakes::{self, FakeL1d, FakeReadOnly, Memory};
@@ -20,12 +21,23 @@ use crate::launch::Launch;
 use crate::lsu::{Lsu, LsuConfig, Surroundings};
 use crate::multiprocessor::Multiprocessor;
 use crate::owners::OwnerLinks;
+use crate::scheduler::TwoLevel;
 use crate::sm::{Sm, SmId, SmParts};
 use crate::tests::mapped::registry::Registry;
 
 /// The configuration of a GTX480-like SM.
 pub fn config() -> SmConfig {
     strata_engine::config::parse(Path::new("sm.toml"), include_str!("tests/sm.toml")).unwrap()
+}
+
+/// The scheduling of a name, without numbers.
+pub fn named(name: &str) -> Scheduling {
+    Chosen::named(name).unwrap()
+}
+
+/// Two-level scheduling.
+pub fn two_level(active: u32) -> Scheduling {
+    Chosen::of("two-level", Arc::new(TwoLevel::of(active)))
 }
 
 /// A register file with as many banks as the GTX480's; each answers within a cycle.

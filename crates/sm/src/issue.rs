@@ -2,7 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::bits::members;
-use strata_ptx::isa::{Class, Executor};
+use strata_ptx::isa::{Class, Executor, Op, Space};
 
 use crate::collector::Target;
 use crate::doors::Doors;
@@ -52,7 +52,10 @@ impl<D: Doors> Sm<D> {
     /// Lets each scheduler pick a warp. Returns whether none did and none would in the next cycle.
     #[inline]
     fn pick(&mut self, launch: &Launch, mut ready: u64, mut waiting: u64, now: Cycle) -> bool {
-        let mut idle = true;
+        let held = if self.throttle.is_some() { self.hold(launch, ready, now) } else { 0 };
+        ready &= !held;
+        // What is held back may issue in a later cycle without another event.
+        let mut idle = held == 0;
         for scheduler in 0..self.schedulers.len() {
             let share = self.shares[scheduler];
             let view = View { ready: ready & share, waiting: waiting & share };
@@ -73,6 +76,18 @@ impl<D: Doors> Sm<D> {
             }
         }
         idle
+    }
+
+    /// Of these warps, those whose next instruction is a load that the throttle holds back.
+    #[cold]
+    fn hold(&mut self, launch: &Launch, ready: u64, now: Cycle) -> u64 {
+        let is_load = |warp: &usize| loads(&launch.kernel.code[self.fetch.head(*warp) as usize].op);
+        let loads = members(ready).filter(is_load).fold(0, |loads, warp| loads | 1 << warp);
+        let moment = self.moment(now);
+        match &mut self.throttle {
+            Some(throttle) if loads != 0 => throttle.hold(loads, moment),
+            _ => 0,
+        }
     }
 
     /// Counts a scheduler's slot as lost, and notes why.
@@ -298,5 +313,14 @@ impl<D: Doors> Sm<D> {
             (warps.asleep & resident, Stall::Sleep),
         ];
         causes.into_iter().find(|(warps, _)| *warps != 0).map_or(Stall::Drained, |(_, cause)| cause)
+    }
+}
+
+/// Whether an instruction brings lines into the L1D by reading them.
+fn loads(op: &Op) -> bool {
+    match op {
+        Op::Load(mode) => matches!(mode.space, Space::Generic | Space::Global | Space::Local),
+        Op::Texture(_) | Op::SurfaceLoad(_) => true,
+        _ => false,
     }
 }

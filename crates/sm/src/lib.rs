@@ -42,7 +42,7 @@ pub mod occupancy;
 pub mod owners;
 pub mod print;
 mod quiet;
-mod scheduler;
+pub mod scheduler;
 mod scoreboard;
 mod slots;
 pub mod sm;

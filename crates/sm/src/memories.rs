@@ -28,6 +28,10 @@ impl<D: Doors> Sm<D> {
         let asked = self.lsu.tick(&mut *self.l1d, &mut self.constants, now);
         if asked.l1d {
             self.l1d_due = now;
+            // Fills evict lines in other cycles, too; of those, it is in time to hear before the next miss.
+            if self.throttle.is_some() {
+                self.hear_l1d(now);
+            }
         }
         if asked.constants {
             self.constants_due = now;
@@ -56,6 +60,16 @@ impl<D: Doors> Sm<D> {
             changed = true;
         }
         changed
+    }
+
+    /// Tells the throttle what the L1D has to tell.
+    #[cold]
+    fn hear_l1d(&mut self, now: Cycle) {
+        let moment = self.moment(now);
+        let Some(throttle) = &mut self.throttle else { return };
+        while let Some(news) = self.l1d.news() {
+            throttle.hear(news, moment);
+        }
     }
 
     /// The program's fault that the part behind the banks of shared memory has found.

@@ -75,6 +75,12 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         if let (Some(unified), Some(carve_out)) = (&self.unified, occupancy.carve_out) {
             self.l1d.resize(unified.l1d_bytes(carve_out, occupancy.unused_register_bytes));
         }
+        let moment = self.moment(now);
+        if let Some(throttle) = &mut self.throttle {
+            // What the flush at the end of the last kernel told.
+            while self.l1d.news().is_some() {}
+            throttle.begin(moment);
+        }
         self.launch = Some(launch);
         self.count_cycles(self.accounted);
         (self.accounted, self.resident_until) = (now, now);
@@ -129,6 +135,7 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         let mut statistics = self.statistics;
         self.tally.add_to(&mut statistics);
         let mut groups = vec![statistics.report(), self.lsu.statistics().report()];
+        groups.extend(self.throttle.iter().flat_map(|throttle| throttle.statistics()));
         groups.extend(self.registers.statistics());
         groups.extend(self.lsu.lane_statistics());
         groups.extend(self.lsu.scratchpad_statistics());

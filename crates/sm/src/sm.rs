@@ -26,7 +26,7 @@ use crate::occupancy::Limits;
 use crate::owners::OwnerLinks;
 use crate::print::Print;
 use crate::quiet::Quiet;
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Moment, Scheduler, SchedulerSite, Throttle};
 use crate::scoreboard::Scoreboard;
 use crate::slots::Slots;
 use crate::statistics::{SmStatistics, Tally};
@@ -89,6 +89,8 @@ pub struct Sm<D: Doors> {
     pub(crate) fetch: Fetch,
     pub(crate) scoreboard: Scoreboard,
     pub(crate) schedulers: Vec<Scheduler>,
+    /// What holds loads back, beside the schedulers.
+    pub(crate) throttle: Option<Box<dyn Throttle>>,
     /// Per scheduler: mask of its warp slots.
     pub(crate) shares: Vec<u64>,
     pub(crate) demands: Demands,
@@ -159,7 +161,7 @@ impl<D: Doors> Sm<D> {
     /// Returns a sentence that names the first bad parameter ([`SmConfig::check`]).
     pub fn new(config: &SmConfig, memories: Memories<D>, parts: SmParts) -> Result<Sm<D>, String> {
         config.check()?;
-        let Memories { registers, l1d, instructions, constants } = memories;
+        let Memories { registers, mut l1d, instructions, constants } = memories;
         let warps = *config.warp_slots as usize;
         let ctas = *config.cta_slots as usize;
         let schedulers = *config.schedulers as usize;
@@ -167,6 +169,10 @@ impl<D: Doors> Sm<D> {
         let shares = (0..schedulers)
             .map(|scheduler| (scheduler..warps).step_by(schedulers).fold(0, |share, warp| share | 1 << warp))
             .collect();
+        let site = |number| SchedulerSite { number, schedulers, warps };
+        if config.scheduling.hears_l1d() {
+            l1d.tell_news();
+        }
         Ok(Sm {
             id: parts.id,
             sms: parts.sms,
@@ -179,7 +185,8 @@ impl<D: Doors> Sm<D> {
             barriers: Barriers::new(ctas),
             fetch: Fetch::new(*config.instruction_buffer, config.fetches()),
             scoreboard: Scoreboard::new(),
-            schedulers: (0..schedulers).map(|_| Scheduler::new(*config.scheduling)).collect(),
+            schedulers: (0..schedulers).map(|number| config.scheduling.scheduler(&site(number))).collect(),
+            throttle: config.scheduling.throttle(&site(0)),
             shares,
             demands: Demands::new(collectors.pools()),
             collecting_memory: Slots::new(|| 0),
@@ -216,7 +223,7 @@ impl<D: Doors> Sm<D> {
             pipeline_due: Cycle::ZERO,
             is_quiet: false,
             quiet: Quiet::default(),
-            looks_at_waiting: Scheduler::new(*config.scheduling).looks_at_waiting(),
+            looks_at_waiting: config.scheduling.looks_at_waiting(),
             statistics: SmStatistics::default(),
             tally: Tally::default(),
         })
@@ -247,6 +254,11 @@ impl<D: Doors> Sm<D> {
             LaneWait::Release(release) => self.release_warps(launch, release),
             LaneWait::CtaEnd(slot) => self.end_cta(slot, now),
         }
+    }
+
+    /// A moment of this SM, for its throttle.
+    pub(crate) fn moment(&self, now: Cycle) -> Moment {
+        Moment { now, issued: self.statistics.issued }
     }
 
     pub(crate) fn notify(&mut self, notice: Notice) {

@@ -10,7 +10,7 @@ pub enum Stall {
     LsuFull,
     /// An instruction is ready, but no operand collector for its unit is free.
     CollectorFull,
-    /// An instruction is ready, but its warp is outside the active set of a two-level scheduler.
+    /// An instruction is ready, but its warp is outside the active set of a two-level scheduler, or the throttle holds it back.
     Inactive,
     /// The next instruction waits for a value from memory.
     Memory,
@@ -72,7 +72,8 @@ strata_engine::statistics! {
         stall_lsu_full: "slots",
         /// Issue slots lost because no operand collector was free.
         stall_collector_full: "slots",
-        /// Issue slots lost because the warps that could issue were outside the active set of a two-level scheduler.
+        /// Issue slots lost because the warps that could issue were outside the active set of a two-level scheduler, or had
+        /// loads that the scheduling held back.
         stall_inactive: "slots",
         /// Issue slots lost waiting for values from memory.
         stall_memory: "slots",

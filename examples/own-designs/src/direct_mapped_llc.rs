@@ -150,6 +150,10 @@ impl DirectMappedLlc {
     fn perform(&mut self, mut request: Packet, is_here: bool, now: Cycle) {
         let frame = self.frame(request.line);
         match &mut request.body {
+            Body::Prefetch => {
+                self.replies.push(now.next(), request.into_reply()).expect("room was checked");
+                return;
+            }
             Body::Read(tray) => {
                 tray.0 = self.data[frame].0;
                 self.replies.push(now.next(), request.into_reply()).expect("room was checked");

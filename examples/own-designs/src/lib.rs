@@ -1,4 +1,4 @@
-//! Designs of one's own behind four doors of a Strata machine, policies of its caches, and a DRAM scheduler.
+//! Designs of one's own behind four doors of a Strata machine, policies of its caches, a DRAM scheduler and a warp scheduler.
 //!
 //! Each is small, whole and right: it has its own look-up and counters, keeps its door's contract, and stands in any
 //! machine by a file of `systems/`. `docs/new-design.md` leads through [`blocking_l1d`].
@@ -14,6 +14,7 @@ pub mod next_pair;
 #[path = "../../../crates/cli/src/new/register-file/ported.rs"]
 pub mod ported_registers;
 pub mod reads_first;
+pub mod youngest_first;
 
 use strata_designs::registry::Registry;
 
@@ -27,4 +28,9 @@ pub fn add(registry: Registry) -> Registry {
         .with_replacement::<evict_latest::EvictLatest>("evict-latest")
         .with_prefetch::<next_pair::NextPair>("pair")
         .with_dram_scheduler::<reads_first::ReadsFirst>("reads-first")
+}
+
+/// Adds the policies of SMs, which no design knows of.
+pub fn add_to_sms() {
+    strata_sm::scheduler::add::<youngest_first::YoungestFirst>("youngest-first");
 }

@@ -2,5 +2,6 @@
 
 fn main() -> std::process::ExitCode {
     strata_designs::registry::extend(own_designs::add);
+    own_designs::add_to_sms();
     strata_cli::main()
 }

@@ -148,6 +148,22 @@ fn the_scheduler_is_a_policy_like_any_other() {
 }
 
 #[test]
+fn the_warp_scheduler_is_a_policy_like_any_other() {
+    let policies: serde_json::Value = serde_json::from_str(&strata(&["list", "policies", "--json"])).unwrap();
+    let row = policies.as_array().unwrap().iter().find(|row| row["name"] == "youngest-first").unwrap();
+    assert_eq!((&row["key"], &row["value"]), (&"sm.scheduling".into(), &"youngest-first".into()));
+
+    let cycles = |scheduling: &str| {
+        let set = format!("sm.scheduling={scheduling}");
+        let result: serde_json::Value =
+            serde_json::from_str(&strata(&["run", "atax", "--check", "--json", "-", "--set", &set])).unwrap();
+        assert_eq!(result["verified"], true, "{scheduling}");
+        result["cycles"].as_u64().unwrap()
+    };
+    assert_ne!(cycles("youngest-first"), cycles("greedy-then-oldest"));
+}
+
+#[test]
 fn two_for_one_door_are_refused_by_name() {
     let output = Command::new(env!("CARGO_BIN_EXE_own-designs"))
         .args(["run", "saxpy", "--system", "dy-fuse", "--system", &system("blocking")])

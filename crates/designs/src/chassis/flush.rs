@@ -2,6 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::cache::FrameId;
+use strata_memory::doors::LineNews;
 
 use super::{ArrayUse, Chassis, Store};
 
@@ -46,6 +47,7 @@ impl<S: Store> Chassis<S> {
             self.flush = Some(Flush { cursor: FrameId(0), ..flush });
         } else {
             if flush.invalidate {
+                self.tell(LineNews::Emptied);
                 self.cache.store.invalidate_all();
             }
             self.flush = None;

@@ -1,10 +1,10 @@
 //! Starting accesses: ports, waiting in an MSHR, and counting.
 
 use strata_engine::Cycle;
-use strata_memory::ByteMask;
 use strata_memory::cache::FrameId;
 use strata_memory::doors::{Access, Completion, Refusal};
 use strata_memory::mshr::MshrId;
+use strata_memory::{ByteMask, LineAddress};
 
 use super::{Chassis, Store};
 
@@ -40,6 +40,15 @@ impl<S: Store> Chassis<S> {
     /// Returns what prevents it.
     #[inline]
     pub fn port_is_free(&mut self, access: &Access, now: Cycle) -> Result<(), Refusal> {
+        self.port_is_free_for(access.line, now)
+    }
+
+    /// As [`Chassis::port_is_free`], for what names a line and may be no access.
+    ///
+    /// # Errors
+    /// Returns what prevents it.
+    #[inline]
+    pub fn port_is_free_for(&mut self, line: LineAddress, now: Cycle) -> Result<(), Refusal> {
         if self.flush.is_some() {
             return Err(Refusal::Flush);
         }
@@ -49,7 +58,7 @@ impl<S: Store> Chassis<S> {
         if self.port.used == self.parameters.accesses_per_cycle || self.hits.is_full() {
             return Err(Refusal::Port);
         }
-        if self.port.banks >> self.bank(access) & 1 == 1 {
+        if self.port.banks >> self.bank(line) & 1 == 1 {
             return Err(Refusal::Bank);
         }
         Ok(())
@@ -69,15 +78,21 @@ impl<S: Store> Chassis<S> {
     /// Takes a port and the line's bank for an access that starts in this cycle.
     #[inline]
     pub fn use_port(&mut self, access: &Access) {
+        self.use_port_for(access.line);
+    }
+
+    /// As [`Chassis::use_port`], for what names a line and may be no access.
+    #[inline]
+    pub fn use_port_for(&mut self, line: LineAddress) {
         self.port.used += 1;
-        self.port.banks |= 1 << self.bank(access);
+        self.port.banks |= 1 << self.bank(line);
     }
 
     #[inline]
-    fn bank(&self, access: &Access) -> u64 {
+    fn bank(&self, line: LineAddress) -> u64 {
         match self.bank_mask {
-            Some(mask) => access.line.0 & mask,
-            None => access.line.0 % self.parameters.banks,
+            Some(mask) => line.0 & mask,
+            None => line.0 % self.parameters.banks,
         }
     }
 

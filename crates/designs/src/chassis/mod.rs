@@ -6,6 +6,7 @@ mod flush;
 pub mod llc;
 mod merge;
 mod network_side;
+mod news;
 mod parameters;
 mod replay;
 mod statistics;
@@ -21,6 +22,7 @@ pub use config::l1d_config;
 use flush::Flush;
 pub use merge::Found;
 use merge::Port;
+use news::News;
 pub(crate) use parameters::check_policies;
 pub use parameters::{Parameters, Rooms, WriteMissPolicy, check};
 pub use statistics::L1dStatistics;
@@ -48,12 +50,15 @@ pub struct Chassis<S> {
     packets: Packets,
     reads_in_flight: usize,
     writes_in_flight: usize,
+    /// Hints sent to the last-level cache that it has not looked at.
+    hints_in_flight: usize,
     /// Whether an access in an MSHR waits for room in the queue to the network; it goes ahead of new
     /// accesses.
     replay_stalled: bool,
     flush: Option<Flush>,
     /// What it fetches before it is asked for, in designs that have a place for that.
     pub prefetching: Option<Box<Prefetching>>,
+    news: News,
     port: Port,
     /// Counts for [`strata_memory::doors::L1d::changes`]: MSHRs and bypass entries freed; steps of accesses
     /// that waited in an MSHR; packets sent or received.
@@ -89,9 +94,11 @@ impl<S: Store> Chassis<S> {
             packets: Packets::default(),
             reads_in_flight: 0,
             writes_in_flight: 0,
+            hints_in_flight: 0,
             replay_stalled: false,
             flush: None,
             prefetching: None,
+            news: None,
             port: Port::default(),
             freed: 0,
             served_count: 0,
@@ -240,7 +247,7 @@ impl<S: Store> Chassis<S> {
 
     /// Number of requests of any kind that await their replies.
     pub fn outstanding(&self) -> usize {
-        self.reads_in_flight + self.writes_in_flight
+        self.reads_in_flight + self.writes_in_flight + self.hints_in_flight
     }
 
     /// The earliest cycle in which a completion can be taken or a packet can leave.
@@ -290,6 +297,9 @@ impl<S: Store> Chassis<S> {
         }
         if self.writes_in_flight > 0 {
             report.push(format!("L1D {node}: {} writes are not acknowledged", self.writes_in_flight));
+        }
+        if self.hints_in_flight > 0 {
+            report.push(format!("L1D {node}: {} hints are not acknowledged", self.hints_in_flight));
         }
         if !self.outgoing.is_empty() {
             report.push(format!("L1D {node}: {} packets wait for the network", self.outgoing.len()));

@@ -2,7 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::cache::{FrameId, WriteBack};
-use strata_memory::doors::{Action, Completion};
+use strata_memory::doors::{Action, Completion, Hint, Hinted, Refusal};
 use strata_memory::mshr::MshrId;
 use strata_memory::{Body, ByteMask, Client, Contents, LineAddress, Origin, Packet, Tray};
 
@@ -12,6 +12,7 @@ use super::{ArrayUse, Chassis, Store};
 const TAG_FETCH: u32 = 0 << 24;
 const TAG_BYPASS: u32 = 1 << 24;
 const TAG_WRITE: u32 = 2 << 24;
+const TAG_HINT: u32 = 3 << 24;
 const TAG_NAME: u32 = (1 << 24) - 1;
 
 impl<S: Store> Chassis<S> {
@@ -33,12 +34,14 @@ impl<S: Store> Chassis<S> {
     pub(super) fn receive(&mut self, reply: Packet) {
         debug_assert_eq!(reply.destination, self.node, "a reply comes back to the node that asked");
         self.statistics.bytes_in += u64::from(reply.wire_bytes());
-        if !matches!(reply.body, Body::WriteAck(_)) {
+        if !matches!(reply.body, Body::WriteAck(_) | Body::PrefetchAck) {
             return self.arrived.push(reply).expect("room for a reply was kept when its request left");
         }
         if let Body::WriteAck(tray) = self.packets.open(reply) {
             self.cache.written(tray);
             self.writes_in_flight -= 1;
+        } else {
+            self.hints_in_flight -= 1;
         }
     }
 
@@ -83,6 +86,21 @@ impl<S: Store> Chassis<S> {
         self.reads_in_flight += 1;
         let tag = TAG_FETCH | u32::from(mshr.0);
         self.send(self.cache.mshrs.line(mshr), bytes, tag, (origin, Body::Read(tray)), now);
+    }
+
+    /// Takes a hint for the last-level cache, which goes past this cache: its lines here say nothing about those below.
+    ///
+    /// # Errors
+    /// Returns what the hint has to wait for.
+    pub fn hint_below(&mut self, hint: &Hint, now: Cycle) -> Result<Hinted, Refusal> {
+        self.port_is_free_for(hint.line, now)?;
+        if !self.network_room_for_new(1) {
+            return Err(Refusal::Network);
+        }
+        self.use_port_for(hint.line);
+        self.hints_in_flight += 1;
+        self.send(hint.line, hint.bytes, TAG_HINT, (hint.origin, Body::Prefetch), now);
+        Ok(Hinted::Taken)
     }
 
     /// Sends an access past the cache under a tag of its own. There must be room for it.

@@ -1,7 +1,7 @@
 //! Replay: serves the accesses of an MSHR, oldest first, one per cycle.
 
 use strata_engine::Cycle;
-use strata_memory::doors::{Access, Action};
+use strata_memory::doors::{Access, Action, LineNews};
 use strata_memory::mshr::MshrId;
 
 use super::{ArrayUse, Chassis, Home, Store};
@@ -124,13 +124,17 @@ impl<S: Store> Chassis<S> {
                     return false;
                 }
                 self.write_back(fetch.frame, now);
+                if let Some(prefetching) = &mut self.prefetching {
+                    prefetching.leave(fetch.frame);
+                }
             }
             Home::Moves(frame) => {
                 if !self.cache.frames().dirty(frame).is_empty() && !self.write_room(1) {
                     return false;
                 }
                 let displaced = self.cache.frames().line(frame);
-                if displaced.is_some() {
+                if let Some(line) = displaced {
+                    self.tell(LineNews::Evicted { line });
                     self.statistics.evictions += 1;
                     self.write_back(frame, now);
                 }

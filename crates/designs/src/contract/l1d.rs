@@ -6,6 +6,8 @@
 //! within an episode only one of them writes each byte, but they share lines (false sharing), and between
 //! episodes all are flushed and invalidated.
 //!
+//! Among the accesses are hints, which must change no value and are refused only for what passes by itself.
+//!
 //! It checks that loads return the right values; that no access is lost, answered twice or answered as
 //! another; that packets name the right nodes; that the L1D makes progress under back-pressure; that memory
 //! equals the oracle after every flush, byte for byte; that an L1D which is resized then is as good as before; that `next_event` is never too late (`skip`); that the

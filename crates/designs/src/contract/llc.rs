@@ -12,7 +12,7 @@ use strata_engine::hash::Fnv;
 use strata_engine::seed::Stream;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::doors::{Access, Action, DramPort, DramRequest, Llc};
-use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet};
+use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Packet};
 
 use super::traffic::Traffic;
 use super::world::same;
@@ -87,6 +87,11 @@ struct Expected {
 
 struct Source {
     held: Option<(Packet, Access)>,
+    /// A prefetch that was refused, and the tags of those without an answer.
+    held_hint: Option<Packet>,
+    hints: Vec<u32>,
+    /// Prefetches that are left in the episode: they must end, or a lost request is never seen.
+    hints_left: u32,
     left: u32,
     under_way: VecDeque<Expected>,
     sent: u32,
@@ -100,6 +105,7 @@ struct Bench {
     oracle: Vec<Line>,
     traffic: Traffic,
     stream: Stream,
+    hints: Stream,
     slice: NodeId,
     now: Cycle,
     moved: Cycle,
@@ -114,7 +120,15 @@ pub fn check(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String
     let mut stream = Stream::new(contract.seed, "llc contract");
     let lines: Vec<_> =
         (0..contract.lines).map(|_| Line(std::array::from_fn(|_| stream.next() as u8))).collect();
-    let source = || Source { held: None, left: 0, under_way: VecDeque::new(), sent: 0 };
+    let source = || Source {
+        held: None,
+        held_hint: None,
+        hints: Vec::new(),
+        hints_left: 0,
+        left: 0,
+        under_way: VecDeque::new(),
+        sent: 0,
+    };
     Bench {
         contract: *contract,
         llc: make(),
@@ -123,6 +137,7 @@ pub fn check(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String
         sources: (0..contract.l1ds).map(|_| source()).collect(),
         traffic: Traffic::new(*contract),
         stream,
+        hints: Stream::new(contract.seed, "llc contract hints"),
         slice: NodeId::from(contract.l1ds),
         now: Cycle::ZERO,
         moved: Cycle::ZERO,
@@ -141,9 +156,14 @@ pub fn check_with_skips(contract: &Contract, make: &mut Make<'_>) -> Result<Outc
 
 impl Bench {
     fn run(mut self) -> Result<Outcome, String> {
-        let idle = |source: &Source| source.left == 0 && source.held.is_none() && source.under_way.is_empty();
+        let idle = |source: &Source| {
+            let holds = source.held.is_some() || source.held_hint.is_some();
+            source.left == 0 && !holds && source.under_way.is_empty() && source.hints.is_empty()
+        };
         for _ in 0..self.contract.episodes {
-            self.sources.iter_mut().for_each(|source| source.left = self.contract.accesses);
+            for source in &mut self.sources {
+                (source.left, source.hints_left) = (self.contract.accesses, self.contract.hints_an_episode());
+            }
             while !self.sources.iter().all(idle) {
                 self.cycle().map_err(|fault| format!("cycle {}: {fault}", self.now))?;
                 self.now = self.now.next();
@@ -210,7 +230,8 @@ impl Bench {
         if now.since(self.moved) > PATIENCE {
             let mut report = Vec::new();
             self.llc.waits(&mut report);
-            let lost: usize = self.sources.iter().map(|source| source.under_way.len()).sum();
+            let lost: usize =
+                self.sources.iter().map(|source| source.under_way.len() + source.hints.len()).sum();
             return Err(format!(
                 "nothing moves any more; {lost} requests are under way; {}",
                 report.join("; ")
@@ -234,6 +255,20 @@ impl Bench {
         self.moved = now;
         if reply.source != self.slice {
             return Err(format!("a reply comes from {:?}", reply.source));
+        }
+        if matches!(reply.body, Body::PrefetchAck) {
+            let hints = &mut self.sources[source].hints;
+            let place = hints.iter().position(|tag| *tag == reply.tag);
+            let Some(place) = place else {
+                return Err(format!(
+                    "the prefetch with tag {} was answered, but is not under way",
+                    reply.tag
+                ));
+            };
+            hints.remove(place);
+            self.hash.write(&now.0.to_le_bytes());
+            self.hash.write(&reply.tag.to_le_bytes());
+            return Ok(());
         }
         let under_way = &mut self.sources[source].under_way;
         // The oldest request to this line is the one that must be answered.
@@ -260,8 +295,42 @@ impl Bench {
         }
     }
 
+    /// Whether the source had a prefetch to offer.
+    fn offer_hint(&mut self, index: usize) -> bool {
+        let source = &mut self.sources[index];
+        if source.held_hint.is_none()
+            && source.left > 0
+            && source.hints_left > 0
+            && source.hints.len() < WINDOW
+            && self.hints.below(100) < self.contract.hints
+        {
+            source.held_hint = Some(Packet::new(Contents {
+                line: LineAddress(self.hints.below(self.contract.lines)),
+                bytes: ByteMask::range(16 * self.hints.below(8) as usize, 16),
+                source: NodeId::from(index),
+                destination: self.slice,
+                client: Client::L1d,
+                tag: source.sent,
+                origin: Origin::default(),
+                body: Body::Prefetch,
+            }));
+            source.sent += 1;
+            source.hints_left -= 1;
+        }
+        let Some(packet) = source.held_hint.take() else { return false };
+        let tag = packet.tag;
+        match self.llc.offer(packet, self.now) {
+            Ok(()) => source.hints.push(tag),
+            Err(packet) => source.held_hint = Some(packet),
+        }
+        true
+    }
+
     /// Whether the source had something to offer.
     fn offer(&mut self, index: usize) -> bool {
+        if self.offer_hint(index) {
+            return true;
+        }
         let source = &mut self.sources[index];
         if source.held.is_none() && source.left > 0 && source.under_way.len() < WINDOW {
             let access = self.traffic.next(index, 0);

@@ -93,6 +93,7 @@ fn perform(request: &mut Packet, lines: &mut [Line], stream: &mut Stream) {
         }
         Body::Write(tray) => line.merge(request.bytes, tray),
         Body::Atomic(batch) => batch.perform(line),
+        Body::Prefetch => {}
         other => panic!("an L1D sends requests only, not {other:?}"),
     }
 }

@@ -61,6 +61,8 @@ pub struct Contract {
     pub willing: u64,
     /// Percent of accesses that are atomics; as many again ask to bypass the cache.
     pub special: u64,
+    /// Hints of the program among the accesses of an L1D, and among the requests of a source, in percent.
+    pub hints: u64,
     /// Capacities in bytes that each L1D gets by turns, after flushes that invalidate.
     pub capacities: Option<[u64; 2]>,
     /// Whether only the cycles that `next_event` names are ticked.
@@ -81,9 +83,15 @@ impl Contract {
             delay: 40,
             willing: 70,
             special: 6,
+            hints: 5,
             capacities: None,
             skip: false,
         }
+    }
+
+    /// Most hints of an L1D or source in an episode.
+    fn hints_an_episode(&self) -> u32 {
+        (u64::from(self.accesses) * self.hints / 100) as u32
     }
 
     /// Three L1Ds that share every line.

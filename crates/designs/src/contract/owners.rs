@@ -294,7 +294,7 @@ impl Bench {
             client.l1d.begin_flush(true, now);
             client.flushing = true;
         }
-        self.clients[index].offer(index, &mut self.traffic, &mut self.oracle, now)
+        self.clients[index].offer(index, &mut self.traffic, &mut self.oracle, None, now)
     }
 
     fn sent(

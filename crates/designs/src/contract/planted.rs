@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
-use strata_memory::doors::{Access, Action, Completion, L1d, Refusal};
+use strata_memory::doors::{Access, Action, Completion, Hint, Hinted, L1d, Refusal};
 use strata_memory::{Body, ByteMask, Packet};
 
 use super::l1d::{Contract, check_with_skips};
@@ -33,6 +33,10 @@ enum Bug {
     TraysSwapped,
     /// The next event is later than the truth.
     SkippedTooFar,
+    /// A hint waits for an MSHR.
+    HintHeld,
+    /// A hint is said to be taken whatever stands against it.
+    HintTakenAnyway,
 }
 
 struct Planted {
@@ -57,6 +61,14 @@ impl L1d for Planted {
             access.bytes = ByteMask(access.bytes.0 & access.bytes.0.wrapping_sub(1));
         }
         self.inner.offer(access, now)
+    }
+
+    fn hint(&mut self, hint: &Hint, now: Cycle) -> Result<Hinted, Refusal> {
+        match (self.bug, self.inner.hint(hint, now)) {
+            (Bug::HintHeld, _) if self.strikes() => Err(Refusal::Mshr),
+            (Bug::HintTakenAnyway, Err(_)) => Ok(Hinted::Taken),
+            (_, hinted) => hinted,
+        }
     }
 
     fn accept(&mut self, reply: Packet, now: Cycle) {
@@ -167,6 +179,8 @@ fn every_planted_bug_is_caught() {
         (Bug::StoreLost, Contract::alone(1)),
         (Bug::TraysSwapped, Contract::alone(1)),
         (Bug::SkippedTooFar, Contract::alone(1)),
+        (Bug::HintHeld, Contract::alone(1)),
+        (Bug::HintTakenAnyway, Contract::alone(1)),
     ] {
         let caught = run(bug, &contract);
         assert!(caught.is_err(), "{bug:?} was not caught");

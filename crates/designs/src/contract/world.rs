@@ -3,8 +3,8 @@
 use strata_engine::Cycle;
 use strata_engine::hash::Fnv;
 use strata_engine::seed::Stream;
-use strata_memory::doors::{Access, Action, Completion, L1d};
-use strata_memory::{ByteMask, Line, NodeId, SliceMap};
+use strata_memory::doors::{Access, Action, Completion, Hint, HintLevel, Hinted, L1d, Refusal};
+use strata_memory::{ByteMask, Line, LineAddress, NodeId, Origin, SliceMap};
 
 use super::memory::Memory;
 use super::traffic::Traffic;
@@ -25,7 +25,11 @@ pub(super) struct Expected {
 pub(super) struct Client {
     pub l1d: Box<dyn L1d>,
     pub held: Option<Access>,
+    /// A hint that was refused.
+    held_hint: Option<Hint>,
     pub left: u32,
+    /// Hints that are left in the episode: they must end, or a lost access is never seen.
+    hints_left: u32,
     pub under_way: Vec<Option<Expected>>,
     pub flushing: bool,
 }
@@ -33,22 +37,48 @@ pub(super) struct Client {
 impl Client {
     pub fn new(l1d: Box<dyn L1d>) -> Client {
         let under_way = (0..TOKENS).map(|_| None).collect();
-        Client { l1d, held: None, left: 0, under_way, flushing: false }
+        Client { l1d, held: None, held_hint: None, left: 0, hints_left: 0, under_way, flushing: false }
     }
 
     pub fn is_idle(&self) -> bool {
-        self.left == 0 && self.held.is_none() && self.under_way.iter().all(Option::is_none)
+        let holds = self.held.is_some() || self.held_hint.is_some();
+        self.left == 0 && !holds && self.under_way.iter().all(Option::is_none)
     }
 
-    /// Offers as many accesses as the L1D may take in a cycle, until it refuses one. It is the one of this number.
+    /// Offers a hint, or the one that was refused last. Whether it was taken.
+    fn offer_hint(&mut self, hint: Hint, now: Cycle) -> Result<bool, String> {
+        let hint = self.held_hint.take().unwrap_or(hint);
+        match self.l1d.hint(&hint, now) {
+            Ok(Hinted::Taken) if self.flushing && hint.level == HintLevel::L1d => {
+                Err("a hint was taken during a flush".to_owned())
+            }
+            Ok(_) => Ok(true),
+            Err(Refusal::Port | Refusal::Bank | Refusal::Flush | Refusal::Network) => {
+                self.held_hint = Some(hint);
+                Ok(false)
+            }
+            Err(cause) => Err(format!("a hint was refused for {cause:?}, expected it to be dropped")),
+        }
+    }
+
+    /// Offers as many accesses as the L1D may take in a cycle, until it refuses one. It is the one of this number. A hint counts as
+    /// the first of them.
     pub fn offer(
         &mut self,
         number: usize,
         traffic: &mut Traffic,
         oracle: &mut [Line],
+        hint: Option<Hint>,
         now: Cycle,
     ) -> Result<(), String> {
-        for _ in 0..self.l1d.accesses_per_cycle() {
+        let mut most = self.l1d.accesses_per_cycle();
+        if let Some(hint) = hint.or(self.held_hint) {
+            if !self.offer_hint(hint, now)? {
+                return Ok(());
+            }
+            most -= 1;
+        }
+        for _ in 0..most {
             self.offer_one(number, traffic, oracle, now)?;
             if self.held.is_some() {
                 break;
@@ -107,6 +137,7 @@ pub(super) struct World {
     oracle: Vec<Line>,
     traffic: Traffic,
     stream: Stream,
+    hints: Stream,
     now: Cycle,
     moved: Cycle,
     hash: Fnv,
@@ -127,6 +158,7 @@ impl World {
             memory,
             traffic: Traffic::new(contract),
             stream: Stream::new(contract.seed, "contract world"),
+            hints: Stream::new(contract.seed, "contract hints"),
             now: Cycle::ZERO,
             moved: Cycle::ZERO,
             hash: Fnv::default(),
@@ -135,7 +167,9 @@ impl World {
 
     pub fn run(mut self) -> Result<Outcome, String> {
         for episode in 0..self.contract.episodes {
-            self.clients.iter_mut().for_each(|client| client.left = self.contract.accesses);
+            for client in &mut self.clients {
+                (client.left, client.hints_left) = (self.contract.accesses, self.contract.hints_an_episode());
+            }
             while !self.clients.iter().all(Client::is_idle) {
                 self.cycle()?;
             }
@@ -267,7 +301,24 @@ impl World {
             self.clients[index].l1d.begin_flush(invalidate, now);
             self.clients[index].flushing = true;
         }
-        self.clients[index].offer(index, &mut self.traffic, &mut self.oracle, now)
+        let hint = self.next_hint(index);
+        self.clients[index].offer(index, &mut self.traffic, &mut self.oracle, hint, now)
+    }
+
+    /// A line that the program wishes for, in some cycles; it may be one behind those that are accessed.
+    fn next_hint(&mut self, index: usize) -> Option<Hint> {
+        let client = &mut self.clients[index];
+        let may_wish = client.left > 0 && client.hints_left > 0 && client.held_hint.is_none();
+        if !may_wish || self.hints.below(100) >= self.contract.hints {
+            return None;
+        }
+        client.hints_left -= 1;
+        let line = LineAddress(self.hints.below(self.contract.lines + 2));
+        let part = ByteMask::range(16 * self.hints.below(8) as usize, 16);
+        let (is_whole, is_below) = (self.hints.below(2) == 0, self.hints.below(3) == 0);
+        let bytes = if is_whole { ByteMask::ALL } else { part };
+        let level = if is_below { HintLevel::Llc } else { HintLevel::L1d };
+        Some(Hint { line, bytes, level, origin: Origin { pc: 4 * self.hints.below(8) as u32, warp: 0 } })
     }
 
     /// Checks after a flush that memory holds the bytes that only this L1D writes.

@@ -2,7 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::cache::FrameId;
-use strata_memory::doors::Access;
+use strata_memory::doors::{Access, LineNews};
 use strata_memory::{ByteMask, LineAddress};
 
 use super::l1d::FuseL1d;
@@ -37,6 +37,7 @@ impl FuseL1d {
             }
             Route::Merge(mshr, early) => self.chassis.merge(access, mshr, early, now),
             Route::Miss(destination, wanted) => {
+                self.chassis.tell(LineNews::Missed { line: access.line, warp: access.warp });
                 let frame = self.place(&access, destination, now);
                 if !wanted.is_empty() {
                     self.chassis.wait_for(access, frame, wanted, now);
@@ -169,6 +170,9 @@ impl FuseL1d {
 
     /// Evicts a line from the cache, after writing its dirty bytes back.
     fn evict(&mut self, frame: FrameId, now: Cycle) {
+        if let Some(line) = self.chassis.cache.frames().line(frame) {
+            self.chassis.tell(LineNews::Evicted { line });
+        }
         self.chassis.statistics.evictions += 1;
         self.chassis.write_back(frame, now);
         self.chassis.cache.store.evict(frame);

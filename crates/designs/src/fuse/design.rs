@@ -41,6 +41,10 @@ impl L1dDesign for FuseConfig {
         (self.lines() * LINE_BYTES) as u64
     }
 
+    fn tells_news(&self) -> bool {
+        true
+    }
+
     fn build(&self, site: L1dSite) -> Result<Box<dyn L1d>, ParameterError> {
         let mut config = self.clone();
         config.bypass_entries.value += site.held_loads;

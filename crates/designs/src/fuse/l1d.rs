@@ -2,7 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
-use strata_memory::doors::{Access, Action, Completion, Design, L1d, Refusal};
+use strata_memory::doors::{Access, Action, Completion, Design, Hint, HintLevel, Hinted, L1d, LineNews, Refusal};
 use strata_memory::{ByteMask, LineAddress, NodeId, Packet, ParameterError, SliceMap};
 
 use super::approximation::Search;
@@ -255,6 +255,14 @@ impl L1d for FuseL1d {
         taken.map_err(|(access, wait)| (access, self.refuse(wait, now)))
     }
 
+    /// Hints for the L1D are ignored: the access that misses decides the bank of its line, and a hint is none.
+    fn hint(&mut self, hint: &Hint, now: Cycle) -> Result<Hinted, Refusal> {
+        match hint.level {
+            HintLevel::L1d => Ok(Hinted::Ignored),
+            HintLevel::Llc => self.chassis.hint_below(hint, now),
+        }
+    }
+
     #[inline]
     fn changes(&self, cause: Refusal, now: Cycle) -> u64 {
         self.chassis.changes(cause, now) + self.steps
@@ -303,6 +311,14 @@ impl L1d for FuseL1d {
 
     fn is_flushed(&self) -> bool {
         self.chassis.is_flushed()
+    }
+
+    fn tell_news(&mut self) {
+        self.chassis.tell_news();
+    }
+
+    fn news(&mut self) -> Option<LineNews> {
+        self.chassis.take_news()
     }
 
     fn outstanding(&self) -> usize {

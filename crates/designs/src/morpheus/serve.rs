@@ -23,6 +23,11 @@ impl Controller {
         let Part::Extended(number) = self.separator.part(packet.line) else {
             unreachable!("requests to conventional lines do not come here")
         };
+        if matches!(packet.body, Body::Prefetch) {
+            // A set's warp gets a block with the request for it, and here is none.
+            self.statistics.ignored_hints += 1;
+            return self.reply(packet, now);
+        }
         self.request(packet, self.row_of(number), now);
     }
 

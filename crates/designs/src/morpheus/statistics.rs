@@ -71,6 +71,8 @@ statistics! {
         past_reads: "requests",
         /// Writes of memory by SMs in cache mode, past the conventional LLC: victims.
         past_writes: "requests",
+        /// Lines of the extended LLC that the program wished for, which are not fetched.
+        ignored_hints: "requests",
         /// Bytes read from DRAM by the controller and past it.
         dram_read_bytes: "bytes",
         /// Bytes written to DRAM past the conventional LLC.

@@ -14,7 +14,6 @@ use super::config::{BarrierEvicts, TinyCacheConfig};
 use super::fills::{Fills, Waiter};
 use super::lines::{Block, FillId, Frame, Lines};
 use super::order::Order;
-use super::rules::Rule;
 use super::statistics::TinyCacheStatistics;
 use super::words::{halves, lanes, put};
 
@@ -39,8 +38,8 @@ enum Below {
 
 /// The tinyCaches of an SM, one for each lane.
 pub struct TinyCache {
-    lines: Lines,
-    fills: Fills,
+    pub(super) lines: Lines,
+    pub(super) fills: Fills,
     loads: Slab<Load>,
     below: Slab<Below>,
     trays: Trays,
@@ -57,12 +56,9 @@ pub struct TinyCache {
     /// The instruction at hand.
     cause: LaneCause,
     /// By space: whether it is cached.
-    caches: [bool; 2],
+    pub(super) caches: [bool; 2],
     barrier: BarrierEvicts,
     latency: u64,
-    /// A rule that does not hold, planted by a test.
-    #[cfg(test)]
-    pub(super) broken: Option<Rule>,
     statistics: TinyCacheStatistics,
 }
 
@@ -93,23 +89,8 @@ impl TinyCache {
             caches: LaneSpace::ALL.map(|space| !config.bypass.includes(space)),
             barrier: *config.barrier,
             latency: u64::from(*config.latency_cycles),
-            #[cfg(test)]
-            broken: None,
             statistics: TinyCacheStatistics::default(),
         }
-    }
-
-    /// Whether a rule holds: always, but in tests.
-    #[cfg(test)]
-    fn keeps(&self, rule: Rule) -> bool {
-        self.broken != Some(rule)
-    }
-
-    /// Whether a rule holds: always, but in tests.
-    #[cfg(not(test))]
-    #[inline(always)]
-    fn keeps(&self, _: Rule) -> bool {
-        true
     }
 
     /// Whether a request of any kind can be taken.
@@ -322,11 +303,11 @@ impl TinyCache {
     fn pass(&mut self, request: Box<LaneRequest>, now: Cycle) {
         let space = request.space;
         self.statistics.bypasses += u64::from(request.lanes.count_ones());
-        if self.caches[space as usize] && self.keeps(Rule::PassEvicts) {
-            let of_all = request.action == LaneAction::Collective && self.keeps(Rule::CollectiveEvicts);
+        if self.caches[space as usize] {
+            let of_all = request.action == LaneAction::Collective;
             for lane in lanes_of(request.lanes) {
                 let block = self.lines.block(space, request.addresses[lane]);
-                self.close_fetches(space, block);
+                self.fills.close(space, self.lines.place(block).0);
                 let holders = if of_all { 0..WARP_LANES } else { lane..lane + 1 };
                 for holder in holders {
                     self.statistics.tag_reads += 1;
@@ -338,13 +319,6 @@ impl TinyCache {
             self.write_back(now);
         }
         self.send(space, LaneItem::Pass(request), now);
-    }
-
-    /// Lets nobody join the fetches of a block's line of memory, which is about to be written.
-    fn close_fetches(&mut self, space: LaneSpace, block: Block) {
-        if self.keeps(Rule::WritesCloseFetches) {
-            self.fills.close(space, self.lines.place(block).0);
-        }
     }
 
     /// Empties a line, which is written back with the others of [`TinyCache::write_back`] if it has to be.
@@ -366,16 +340,14 @@ impl TinyCache {
         while let Some(first) = self.leaving.first().copied() {
             let block = self.lines.held(first);
             let (space, (line, _)) = (block.space(), self.lines.place(block));
-            self.close_fetches(space, block);
-            let whole = !self.keeps(Rule::DirtyHalfWordsOnly);
+            self.fills.close(space, line);
             let (mut tray, mut bytes) = (self.trays.take(), ByteMask::NONE);
             let (lines, statistics) = (&mut self.lines, &mut self.statistics);
             self.leaving.retain(|frame| {
                 let other = lines.held(*frame);
                 let stays = other.space() != space || lines.place(other).0 != line;
                 if !stays {
-                    let block = lines.extent(other);
-                    let dirty = lines.evict(*frame, &mut tray) | if whole { block } else { ByteMask::NONE };
+                    let dirty = lines.evict(*frame, &mut tray);
                     statistics.half_words += u64::from(dirty.count() / 2);
                     statistics.data_reads += 1;
                     statistics.send_block(space);
@@ -405,9 +377,6 @@ impl TinyCache {
     /// Whether an event evicts a line.
     fn evicts(&self, event: LaneEvent, frame: Frame) -> bool {
         match event {
-            LaneEvent::Barrier { .. } if !self.keeps(Rule::Barrier) => false,
-            LaneEvent::Fence { .. } if !self.keeps(Rule::Fence) => false,
-            LaneEvent::CtaEnd { .. } if !self.keeps(Rule::CtaEnd) => false,
             LaneEvent::Barrier { cta } => {
                 let is_shared = self.lines.held(frame).space() == LaneSpace::Shared;
                 self.barrier == BarrierEvicts::All || !is_shared || self.lines.cta_of(frame) == cta
@@ -418,9 +387,7 @@ impl TinyCache {
 
     /// Drops the lines that an event evicts and that need not be written back.
     fn drop_clean(&mut self, event: LaneEvent) {
-        if self.keeps(Rule::WritesCloseFetches) {
-            self.fills.close_all();
-        }
+        self.fills.close_all();
         for lane in lanes_of(lanes(event)) {
             for frame in self.lines.present_in(lane) {
                 let is_dead = match event {
@@ -507,9 +474,7 @@ impl LanePath for TinyCache {
         let is_cached = self.caches[request.space as usize];
         let taken = match request.action {
             LaneAction::Load if is_cached => self.load(request, now),
-            LaneAction::Store if is_cached && (request.width > 1 || !self.keeps(Rule::ByteStores)) => {
-                self.store(request, now)
-            }
+            LaneAction::Store if is_cached && request.width > 1 => self.store(request, now),
             _ => {
                 self.pass(request, now);
                 Ok(())

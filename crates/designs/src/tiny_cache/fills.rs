@@ -38,7 +38,7 @@ pub struct Fill {
 pub struct Fills {
     fills: Slab<Fill>,
     /// Those that can be joined.
-    open: Vec<FillId>,
+    pub(super) open: Vec<FillId>,
     /// Fills that are not in use, with the room of their lists.
     spare: Vec<Fill>,
     capacity: usize,

@@ -4,7 +4,6 @@
 //! | paper | file |
 //! |---|---|
 //! | Fig. 3: states and transitions | `protocol.rs` |
-//! | 3.1: the rules, by name | `rules.rs` |
 //! | 3, 3.2: tags, control bits, bytes | `lines.rs` |
 //! | 3.1: coherence; Fig. 2b: where the caches stand | `cache.rs` |
 //! | fetches that lanes share | `fills.rs` |
@@ -48,7 +47,6 @@ mod fills;
 mod lines;
 mod order;
 mod protocol;
-mod rules;
 mod statistics;
 #[cfg(test)]
 mod tests;

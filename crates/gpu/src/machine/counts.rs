@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::{Cited, ClockRatio};
 use strata_memory::interleave::InterleaveHash;
+use strata_memory::policy::Chosen;
 use strata_memory::{AddressMap, NodeId, ParameterError};
+use strata_sm::dispatch::DispatchPolicy;
 
 /// Clock frequencies in MHz.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -104,6 +106,9 @@ pub struct GpuConfig {
     /// Device memory that programs can allocate, in MiB.
     #[schemars(range(min = 16, max = 1 << 18), extend("unit" = "MiB"))]
     pub memory_mib: Cited<u64>,
+    /// Which SM the next CTA of a grid goes to; without this key `round-robin`.
+    #[serde(default)]
+    pub dispatch: Option<Cited<Chosen<dyn DispatchPolicy>>>,
     /// Cycles for a command from the CTA dispatcher to an SM, and for a notice back.
     #[schemars(range(min = 1, max = 10000), extend("unit" = "cycles"))]
     pub dispatch_latency_cycles: Cited<u64>,

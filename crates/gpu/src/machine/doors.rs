@@ -8,6 +8,8 @@ use strata_engine::config::{ConfigError, Document};
 use strata_memory::doors::{
     Design, L1dChoice, LanePathChoice, LlcChoice, Named, NetworkChoice, RegisterFileChoice, ScratchpadChoice,
 };
+use strata_memory::policy::PolicyKind;
+use strata_sm::scheduler::SchedulingPolicy;
 
 use crate::area::DesignArea;
 
@@ -32,7 +34,7 @@ pub fn doors() -> Vec<Door> {
         Door {
             name: "sm.scheduling",
             between: "ready warps and issue",
-            choices: vec!["loose-round-robin", "greedy-then-oldest", "switch-on-memory", "two-level"],
+            choices: <dyn SchedulingPolicy>::family().names(),
         },
         Door {
             name: "sm.register_file",

@@ -123,6 +123,9 @@ impl MachineFile {
         within("gpu.memory_mib", *self.gpu.memory_mib, 16, 1 << 18)?;
         within("gpu.dispatch_latency_cycles", *self.gpu.dispatch_latency_cycles, 1, 10_000)?;
         within("gpu.watchdog_cycles", *self.gpu.watchdog_cycles, 1_000, 1 << 40)?;
+        if let Some(dispatch) = &self.gpu.dispatch {
+            dispatch.check().map_err(|error| format!("gpu.dispatch: {}: {error}", dispatch.name()))?;
+        }
         let patience = *self.gpu.watchdog_cycles;
         within("gpu.launch_latency_cycles", self.gpu.launch_latency(), 0, patience / 2)?;
         self.sm.check()?;
@@ -131,6 +134,7 @@ impl MachineFile {
             cpu.check().map_err(|error| format!("cpu.{error}"))?;
         }
         self.doors.check()?;
+        self.check_scheduling()?;
         self.check_links()?;
         self.check_coherence()?;
         self.check_unified()?;
@@ -176,6 +180,20 @@ impl MachineFile {
     /// Storage that L1D and shared memory share; `None` if the L1D keeps its capacity.
     pub fn unified(&self) -> Option<&UnifiedStorage> {
         self.sm.unified.as_ref().filter(|_| self.doors.l1d.can_resize())
+    }
+
+    /// The L1D tells the warp scheduler what that has to hear.
+    fn check_scheduling(&self) -> Result<(), String> {
+        let (scheduling, l1d) = (&self.sm.scheduling, &self.doors.l1d);
+        if !scheduling.hears_l1d() || l1d.tells_news() {
+            return Ok(());
+        }
+        Err(format!(
+            "sm.scheduling: found {}, which has to hear what becomes of an L1D's lines, and `l1d.{}`, which does not tell, expected \
+             an L1D that does, such as `l1d.sram`",
+            scheduling.name(),
+            l1d.name
+        ))
     }
 
     /// What stands behind the banks of shared memory fits the SM, and the machine has what it needs.

@@ -371,6 +371,18 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_that_a_design_has_no_place_for_is_refused_with_those_that_have_one() {
+        for (system, design) in [("dy-fuse", "fuse"), ("denovo", "denovo")] {
+            let assignment = "l1d.prefetch=stride";
+            let error = Machine::load_with("gtx480", &[system], &[assignment.to_owned()]).unwrap_err();
+            let expected = format!(
+                "--set {assignment}: unknown key `l1d.prefetch`: `l1d.sram` has it, this machine has `l1d.{design}`"
+            );
+            assert!(error.to_string().starts_with(&expected), "{error}");
+        }
+    }
+
+    #[test]
     fn what_is_not_set_changes_nothing() {
         let plain = Machine::load("gtx480", &[]).unwrap();
         assert!(plain.keys().iter().any(|key| key.value.is_none()));

@@ -6,6 +6,8 @@ use super::keys;
 
 /// The keys that choose a policy. What each decides, and the policies there are, the types of the keys say.
 const KEYS: &[&str] = &[
+    "sm.scheduling",
+    "gpu.dispatch",
     "l1d.sram.replacement",
     "l1d.sram.insertion",
     "l1d.sram.prefetch",
@@ -83,7 +85,18 @@ mod tests {
             "all-bank",
             "per-bank",
         ];
-        assert_eq!(names, [&caches[..], &caches, &others].concat());
+        let of_sms = [
+            "loose-round-robin",
+            "greedy-then-oldest",
+            "switch-on-memory",
+            "two-level",
+            "ccws",
+            "round-robin",
+            "depth-first",
+            "limited",
+            "blocks",
+        ];
+        assert_eq!(names, [&of_sms[..], &caches, &caches, &others].concat());
         // What some of them need: a refresh, and 16 slices.
         let base = ["dram.refresh.refi=7800", "dram.refresh.rfc=160", "gpu.channels=8"].map(str::to_owned);
         for PolicyKey { key, policies, .. } in all {
@@ -91,7 +104,7 @@ mod tests {
                 assert!(policy.meaning.ends_with('.'), "{key} = {}: {}", policy.name, policy.meaning);
                 let bits = policy.value.replace("bits = ...", "bits = [[12], [13], [14], [15]]");
                 let passing = bits.replace("pass = ...", "pass = [50]");
-                let set = format!("{key}={}", passing.replace("...", "50"));
+                let set = format!("{key}={}", passing.replace("...", "20"));
                 let sets = [&base[..], std::slice::from_ref(&set)].concat();
                 let machine = Machine::load("gtx480", &sets).unwrap_or_else(|error| panic!("{set}: {error}"));
                 let value = machine.keys().into_iter().find(|known| known.path == key);

@@ -16,7 +16,7 @@ const STALLS: &[(&str, &str)] = &[
     ("stall_fetch", "waiting for instructions"),
     ("stall_lsu_full", "load/store unit full"),
     ("stall_collector_full", "operand collectors full"),
-    ("stall_inactive", "warps outside the active set"),
+    ("stall_inactive", "held back by scheduling"),
     ("stall_sleep", "asleep"),
     ("stall_drained", "warps draining"),
     ("stall_no_warp", "no warp resident"),

@@ -8,7 +8,7 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use strata_workloads::Size;
@@ -17,6 +17,7 @@ pub use explanation::{Explanation, Template};
 pub use measurement::{Measurement, Outcome};
 pub use verdict::{Verdict, effect, judge, judge_choice};
 
+use crate::origin::Origin;
 use crate::paper::{Kind, Paper};
 use crate::question::Answers;
 use crate::report::number;
@@ -136,8 +137,8 @@ pub struct Row {
     pub verdict: Verdict,
     /// Why the number is as it is, if an explanation was written.
     pub explanation: Option<Explanation>,
-    /// Versions of the simulator that produced the measurement.
-    pub versions: BTreeSet<String>,
+    /// The runs behind the measurement, its readings and its explanation, as far as they are of this size.
+    pub origin: Origin,
 }
 
 /// A measured number and how it was computed.
@@ -257,18 +258,17 @@ fn row(
 ) -> Result<Row, String> {
     let size = answers[0].size();
     let published = claim.value()?;
-    answers[0].take_versions();
+    answers[0].take_origin();
     let found = paper.and_then(|(paper, templates)| {
         Some((*paper, paper.measured.get(&claim.id)?, templates.get(&claim.id)))
     });
     let Some((paper, text, template)) = found else {
         let measured = Err("no measurement is defined for this claim".into());
         let verdict = Verdict::NotMeasured;
-        return Ok(Row { claim, size, measured, verdict, explanation: None, versions: BTreeSet::new() });
+        return Ok(Row { claim, size, measured, verdict, explanation: None, origin: Origin::default() });
     };
     let measurement = Measurement::new(paper, text)?;
     let outcome = measurement.outcome(&mut answers[0], published);
-    let versions = answers[0].take_versions();
     let (measured, verdict) = match outcome {
         Err(reason) => (Err(reason), Verdict::NotMeasured),
         Ok(outcome) => {
@@ -285,7 +285,8 @@ fn row(
         }
     };
     let explanation = template.filter(|_| measured.is_ok()).map(|template| template.fill(answers));
-    Ok(Row { claim, size, measured, verdict, explanation, versions })
+    let origin = answers[0].take_origin();
+    Ok(Row { claim, size, measured, verdict, explanation, origin })
 }
 
 /// The papers that the claims are about, in the order of the file.

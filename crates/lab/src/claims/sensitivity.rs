@@ -6,6 +6,7 @@ use strata_workloads::Size;
 use super::measurement::Measurement;
 use super::{Claim, effect};
 use crate::job::Job;
+use crate::origin::Origin;
 use crate::paper::{FigureJob, MeasurementText, Paper, SensitivityText};
 use crate::question::{Answers, Cell};
 use crate::setup::{Sets, assignment, written};
@@ -23,6 +24,8 @@ pub struct Sensitivity {
     pub claims: Vec<Claim>,
     /// The values; the default first.
     pub choices: Vec<Choice>,
+    /// The runs behind the measured numbers.
+    pub origin: Origin,
     /// A tenth of each claim's published effect.
     tenths: Vec<f64>,
 }
@@ -41,7 +44,8 @@ impl Sensitivity {
     #[cfg(test)]
     pub(super) fn new(id: &str, claims: Vec<Claim>, tenths: Vec<f64>, choices: Vec<Choice>) -> Sensitivity {
         let (title, source) = (id.to_owned(), id.to_owned());
-        Sensitivity { id: id.to_owned(), title, source, claims, choices, tenths }
+        let origin = Origin::default();
+        Sensitivity { id: id.to_owned(), title, source, claims, choices, origin, tenths }
     }
 
     /// Whether any value moves a claim by more than a tenth of its published effect; `None` if a number is
@@ -148,6 +152,7 @@ pub fn jobs<'a>(paper: &'a Paper, text: &SensitivityText) -> Result<Vec<FigureJo
 pub fn sensitivities(paper: &Paper, answers: &mut Answers<'_>) -> Result<Vec<Sensitivity>, String> {
     let all = super::all();
     let mut found = Vec::new();
+    answers.take_origin();
     for text in &paper.sensitivities {
         let of = |error: String| format!("{}: sensitivity {}: {error}", paper.file, text.id);
         let claim = |id: &String| all.iter().find(|claim| claim.id == *id).cloned();
@@ -165,7 +170,8 @@ pub fn sensitivities(paper: &Paper, answers: &mut Answers<'_>) -> Result<Vec<Sen
         let tenth = |claim: &Claim| Ok((effect(paper.measured[&claim.id].kind, claim.value()?) / 10.0).abs());
         let tenths = claims.iter().map(tenth).collect::<Result<_, String>>()?;
         let SensitivityText { id, title, source, .. } = text.clone();
-        found.push(Sensitivity { id, title, source, claims, choices, tenths });
+        let origin = answers.take_origin();
+        found.push(Sensitivity { id, title, source, claims, choices, origin, tenths });
     }
     Ok(found)
 }

@@ -286,7 +286,7 @@ fn what_is_measured_and_not_reproduced_needs_an_explanation_that_fits() {
             text: "because".into(),
             problems: problems.iter().map(|problem| (*problem).to_owned()).collect(),
         }),
-        versions: BTreeSet::new(),
+        origin: Origin::default(),
     };
     assert_eq!(row(Direction, None).problems(), ["fuse.ipc: direction at size test, and no explanation"]);
     assert_eq!(row(Far, None).problems().len(), 1);

@@ -13,6 +13,7 @@ mod claim;
 pub mod columns;
 mod compact;
 mod contents;
+mod difference;
 mod failure;
 pub(crate) mod file;
 mod findings;
@@ -49,6 +50,7 @@ pub use announcement::{Announcement, Planned, Sweep, announce};
 pub use census::Census;
 pub use claim::{Claim, check_writable, claim};
 pub use compact::{Compacted, compact};
+pub use difference::Difference;
 pub use failure::{Failure, fail};
 pub use findings::{Finding, Findings};
 pub use log::HostTime;
@@ -69,12 +71,15 @@ pub struct Store {
     simulators: Vec<String>,
     /// Finished jobs of those versions other than this one.
     older: Arc<Older>,
-    /// Finished jobs by workload and machine name, for lookups by name.
-    named: BTreeMap<Task, Key>,
+    /// Finished jobs by the names of workload, machine and system, for lookups by name.
+    named: BTreeMap<Task, Named>,
 }
 
 /// Version, kind, workload, size and name of the machine.
 type Task = (String, Kind, String, Size, String);
+
+/// A finished job, with the name of its system where its record has one.
+type Named = (Option<String>, Key);
 
 fn task(job: &Job) -> Task {
     (job.simulator.clone(), job.kind, job.workload.clone(), job.size, job.variant.clone())
@@ -170,12 +175,13 @@ impl Store {
         Ok(())
     }
 
-    /// Also finds results by the names of workload and machine from now on, if the machine's values have
+    /// Also finds results by the names of workload, machine and system from now on, if values of these have come or
     /// changed since. The results are those that the system had then.
     pub fn look_up_by_name(&mut self) {
         let is_wanted = |job: &Job| !job.executed && self.simulators.contains(&job.simulator);
         let known = self.runs().filter(|(_, run)| is_wanted(&run.job));
-        self.named = known.map(|(key, run)| (task(&run.job), key.clone())).collect();
+        self.named =
+            known.map(|(key, run)| (task(&run.job), (run.job.system.clone(), key.clone()))).collect();
     }
 
     /// Whether the store holds the result of a job, whole. Reads the result if it is in a pack, because opening the
@@ -191,14 +197,31 @@ impl Store {
     /// The key of a job's result, from one of the versions that are looked up.
     #[must_use]
     pub fn find(&self, job: &Job) -> Option<Key> {
-        let versions = self.simulators.iter();
-        let jobs: Vec<Job> =
-            versions.map(|simulator| Job { simulator: simulator.clone(), ..job.clone() }).collect();
+        self.find_same(job).or_else(|| self.find_named(job))
+    }
+
+    /// The key of the result of a job whose machine and program are the same, whatever the machine's file has gained.
+    #[must_use]
+    pub fn find_same(&self, job: &Job) -> Option<Key> {
+        let jobs: Vec<Job> = self.in_versions(job).collect();
         let same = jobs.iter().map(Job::key).find(|key| self.finished.contains_key(key));
         same.or_else(|| {
-            let older = jobs.iter().filter_map(|job| self.older.find(job)).max().map(|(_, key)| key);
-            older.or_else(|| jobs.iter().find_map(|job| self.named.get(&task(job)))).cloned()
+            let older = jobs.iter().filter_map(|job| self.older.find(job)).max();
+            older.map(|(_, key)| key.clone())
         })
+    }
+
+    /// The key of the result of a job with the same names, once [`Store::look_up_by_name`] has been called.
+    #[must_use]
+    pub fn find_named(&self, job: &Job) -> Option<Key> {
+        let mut found = self.in_versions(job).filter_map(|job| self.named.get(&task(&job)));
+        let (_, key) = found.find(|(system, _)| system.is_none() || *system == job.system)?;
+        Some(key.clone())
+    }
+
+    /// A job in each of the versions that are looked up.
+    fn in_versions(&self, job: &Job) -> impl Iterator<Item = Job> {
+        self.simulators.iter().map(|simulator| Job { simulator: simulator.clone(), ..job.clone() })
     }
 
     /// Whether it says nothing of any job.
@@ -248,10 +271,7 @@ impl Store {
     /// Why the store has no result of a job: it failed, or has not run yet.
     #[must_use]
     pub fn why_missing(&self, job: &Job) -> String {
-        let keys = || {
-            let versions = self.simulators.iter();
-            versions.map(|simulator| Job { simulator: simulator.clone(), ..job.clone() }.key())
-        };
+        let keys = || self.in_versions(job).map(|job| job.key());
         if let Some(reason) = keys().find_map(|key| self.contradictions.get(&key)) {
             return reason.clone();
         }

@@ -47,7 +47,7 @@ fn parts(job: &Job) -> (String, BTreeSet<String>) {
 }
 
 /// Drops the position of a value in a list that is a set. Returns `None` for the length of such a list.
-fn without_place(value: String) -> Option<String> {
+pub(super) fn without_place(value: String) -> Option<String> {
     let is_set = |path: &str| sets().iter().any(|set| path.ends_with(set));
     match value.split_once(' ') {
         Some((path, rest)) if is_set(path) && rest.starts_with("has ") => None,

@@ -216,8 +216,99 @@ fn a_system_that_had_other_values_is_found_by_name_only_when_asked() {
     store.look_up_by_name();
     assert_eq!(store.find(&job(16)), Some(then.key()));
     let other = Job { variant: "n".into(), ..job(16) };
-    assert_eq!(store.find(&other), None, "another system");
+    assert_eq!(store.find(&other), None, "another machine");
     assert_eq!(store.find(&Job { size: Size::Small, ..job(16) }), None, "another size");
+}
+
+#[test]
+fn names_are_those_of_machine_and_system() {
+    let folder = Folder::new("names");
+    let of = |sms: u32, system: Option<&str>| {
+        let (system, sets) = (system.map(str::to_owned), vec![format!("gpu.sms={sms}")]);
+        let variant = Variant { name: "m".into(), base: "gtx480".into(), system, sets, version: None };
+        Job::timing("saxpy", Size::Test, &variant).unwrap()
+    };
+    let then = Job { simulator: "0.0.1+older".into(), ..of(8, Some("l1-sram")) };
+    put(&folder.0, &Record { job: then.clone(), rows: vec![] }).unwrap();
+    let (mut store, _) = Store::open(&folder.0).unwrap();
+    store.look_up("any").unwrap();
+    store.look_up_by_name();
+    assert_eq!(store.find(&of(16, Some("l1-sram"))), Some(then.key()));
+    assert_eq!(store.find(&of(16, Some("fa-sram"))), None, "another system");
+    assert_eq!(store.find(&of(16, None)), None, "no system");
+    assert_eq!(store.find_same(&of(16, Some("l1-sram"))), None, "other values");
+    // Older records do not say which system was laid over their machine.
+    let silent = Job { simulator: "0.0.2+older".into(), system: None, ..then };
+    put(&folder.0, &Record { job: silent.clone(), rows: vec![] }).unwrap();
+    store.refresh().unwrap();
+    store.look_up("0.0.2+older").unwrap();
+    store.look_up_by_name();
+    assert_eq!(store.find(&of(16, Some("l1-sram"))), Some(silent.key()));
+}
+
+/// A record of an older version, whose machine or program was another.
+fn of_then(change: impl FnOnce(&mut Job, &mut toml::Table)) -> Record {
+    let mut then = record(9);
+    then.job.simulator = "0.0.1+older".into();
+    let mut machine = toml::Table::clone(then.job.machine.as_ref().unwrap());
+    change(&mut then.job, &mut machine);
+    then.job.machine = Some(machine.into());
+    then
+}
+
+#[test]
+fn numbers_of_runs_found_by_name_say_what_has_come_and_changed_since() {
+    use crate::question::Answers;
+    let variant =
+        Variant { name: "m".into(), base: "gtx480".into(), system: None, sets: vec![], version: None };
+    let common = crate::metric::common();
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    let lacks_a_value = of_then(|_, machine| {
+        let sram = machine["l1d"]["sram"].as_table_mut().unwrap();
+        sram.remove("ways").expect("L1Ds have ways");
+    });
+    let another = of_then(|job, machine| {
+        machine["lsu"]["queue"]["value"] = 1000.into();
+        machine["lsu"].as_table_mut().unwrap().insert("gone".into(), 1.into());
+        job.ptx.push('x');
+        job.inputs.push('x');
+    });
+    for (record, lacking, changed) in [
+        (lacks_a_value, names(&["l1d.sram.ways"]), names(&[])),
+        (another, names(&[]), names(&["PTX of saxpy", "inputs of saxpy", "lsu.gone", "lsu.queue"])),
+    ] {
+        let folder = Folder::new("since");
+        put(&folder.0, &record).unwrap();
+        let mut store = Store::open(&folder.0).unwrap().0;
+        store.look_up("any").unwrap();
+        let ask = |answers: &mut Answers<'_>| answers.value(&common["cycles"], "saxpy", &variant);
+        assert_eq!(ask(&mut Answers::new(&store, Size::Test)), Err("not run yet".into()));
+        store.look_up_by_name();
+        let mut answers = Answers::new(&store, Size::Test);
+        for _ in 0..2 {
+            assert_eq!(ask(&mut answers), Ok(9.0));
+            let origin = answers.take_origin();
+            assert_eq!(origin.versions, names(&["0.0.1+older"]));
+            assert_eq!(origin.difference, Difference { lacking: lacking.clone(), changed: changed.clone() });
+            assert_eq!(origin.sentences().len(), 1);
+        }
+    }
+}
+
+#[test]
+fn a_run_of_the_same_machine_is_not_found_by_name() {
+    use crate::question::Answers;
+    let folder = Folder::new("same");
+    let variant =
+        Variant { name: "m".into(), base: "gtx480".into(), system: None, sets: vec![], version: None };
+    put(&folder.0, &of_then(|_, _| {})).unwrap();
+    let mut store = Store::open(&folder.0).unwrap().0;
+    store.look_up("any").unwrap();
+    store.look_up_by_name();
+    let mut answers = Answers::new(&store, Size::Test);
+    assert_eq!(answers.value(&crate::metric::common()["cycles"], "saxpy", &variant), Ok(9.0));
+    let origin = answers.take_origin();
+    assert_eq!((origin.difference.clone(), origin.sentences()), (Difference::default(), vec![]));
 }
 
 #[test]

@@ -107,6 +107,58 @@ pub enum Refusal {
     Flush,
 }
 
+/// What an L1D tells of its lines, for schedulers that look at locality.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineNews {
+    /// An access of a warp found the line neither here nor on its way, and brings it.
+    Missed {
+        /// The line.
+        line: LineAddress,
+        /// The access's warp slot.
+        warp: u8,
+    },
+    /// The line left, so that another has room.
+    Evicted {
+        /// The line.
+        line: LineAddress,
+    },
+    /// A flush drops all lines.
+    Emptied,
+}
+
+/// A line that the program wishes for before it asks for it. No value depends on a hint, and nothing waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// The line,
+    pub line: LineAddress,
+    /// and the bytes of it that are wished for; at least one.
+    pub bytes: ByteMask,
+    /// The cache that should have them.
+    pub level: HintLevel,
+    /// The instruction behind it.
+    pub origin: Origin,
+}
+
+/// The cache that a hint is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HintLevel {
+    /// The L1D itself.
+    L1d,
+    /// The last-level cache, to which the L1D sends the hint on.
+    Llc,
+}
+
+/// What became of a hint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hinted {
+    /// The L1D did what the hint asks for: the bytes are here, on their way, or asked for below.
+    Taken,
+    /// The design has no place for such hints.
+    Ignored,
+    /// Nothing was free for it: an MSHR, or a way of its set.
+    Dropped,
+}
+
 /// An L1 data cache of any organisation.
 ///
 /// Order: accesses to the same line are performed in the order in which they were accepted.
@@ -152,7 +204,18 @@ pub trait L1d: Any + Send {
     /// Offers an access. A refused access is returned with the cause; a refusal changes only counters.
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)>;
 
-    /// A number that changes whenever an access refused for `cause` might now succeed; until then retrying is
+    /// Offers a hint of the program, which counts as one of the accesses of a cycle. It changes no value and has no completion.
+    ///
+    /// # Errors
+    /// Refuses a hint only for what passes by itself: the port, the bank or a flush, or a full queue to the network. It is offered
+    /// again when [`L1d::changes`] says so. For lack of anything else a hint is [dropped](Hinted::Dropped): a program that
+    /// wishes for more than fits does not wait for it.
+    fn hint(&mut self, hint: &Hint, now: Cycle) -> Result<Hinted, Refusal> {
+        let _ = (hint, now);
+        Ok(Hinted::Ignored)
+    }
+
+    /// A number that changes whenever an access or hint refused for `cause` might now succeed; until then retrying is
     /// pointless. The load/store unit does not ask after refusals that last one cycle ([`Refusal::Port`],
     /// [`Refusal::Bank`]). The default returns the current cycle, so the unit retries every cycle.
     fn changes(&self, cause: Refusal, now: Cycle) -> u64 {
@@ -219,6 +282,16 @@ pub trait L1d: Any + Send {
         let _ = (line, bytes, data);
     }
 
+    /// From now on it tells what becomes of its lines ([`L1d::news`]). Called before the first access, and only of a design that
+    /// [can](L1dDesign::tells_news). The default is of one that cannot.
+    fn tell_news(&mut self) {}
+
+    /// Takes the next piece of news, in the order in which things happened. What it tells, it tells by the end of the cycle of the
+    /// access or the fill that caused it.
+    fn news(&mut self) -> Option<LineNews> {
+        None
+    }
+
     /// Number of requests of any kind that await their replies.
     fn outstanding(&self) -> usize;
 
@@ -260,6 +333,11 @@ pub trait L1dDesign: Design {
     /// How it is kept coherent.
     fn coherence(&self) -> Coherence {
         Coherence::Boundaries
+    }
+
+    /// Whether an L1D can tell what becomes of its lines ([`L1d::tell_news`]), which some warp schedulers have to hear.
+    fn tells_news(&self) -> bool {
+        false
     }
 
     /// Whether an L1D shares its storage with shared memory, so that it is [resized](L1d::resize). One that does not keeps

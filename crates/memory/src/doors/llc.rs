@@ -19,6 +19,9 @@ use crate::window;
 ///
 /// Order: requests from one source to one line are performed in the order in which they were accepted.
 ///
+/// A [`Body::Prefetch`](crate::Body::Prefetch) asks it to have bytes of a line, for which nobody waits. It is answered like any
+/// request, whatever the slice makes of it; of its answer no order is asked.
+///
 /// With [`Coherence::Owners`] a slice is the registry of its words' owners: it sends requests on to owners, who answer the requester,
 /// and recalls words that it needs itself. Its replies may then have any L1D as their destination.
 ///

@@ -44,3 +44,24 @@ pub fn fewest_misses(look_ups: &[(usize, LineAddress)], ways: usize, may_bypass:
     }
     misses
 }
+
+/// Counts the loads that miss at least, of a stream of look-ups, each a set, a line and whether it is a load. Others take ways, too,
+/// but whether they miss does not count: no line is kept for them.
+pub fn fewest_load_misses(look_ups: &[(usize, LineAddress, bool)], ways: usize) -> u64 {
+    // To another look-up a line is a new one, and the one before is never used again: of the two one has to go.
+    let mut names = HashMap::new();
+    let (mut known, mut others) = (0, 0);
+    let renamed: Vec<_> = look_ups
+        .iter()
+        .map(|(set, line, loads)| {
+            let name = names.entry((*set, *line)).or_insert(LineAddress(u64::MAX));
+            if !loads || name.0 == u64::MAX {
+                *name = LineAddress(known);
+                known += 1;
+            }
+            others += u64::from(!loads);
+            (*set, *name)
+        })
+        .collect();
+    fewest_misses(&renamed, ways, false) - others
+}

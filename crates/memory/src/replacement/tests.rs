@@ -2,7 +2,7 @@
 
 use strata_engine::seed::Stream;
 
-use super::optimal::fewest_misses;
+use super::optimal::{fewest_load_misses, fewest_misses};
 use super::{ReplacementPolicy, Shape, Victims};
 use crate::address::LineAddress;
 use crate::policy::{Chosen, PolicyKind};
@@ -143,6 +143,40 @@ fn nothing_misses_less_than_what_knows_the_future() {
     }
 }
 
+/// The fewest loads that miss from a state of one set on, by trying every line that could be evicted.
+fn fewest_by_trial(here: &[u64], ways: usize, accesses: &[(u64, bool)]) -> u64 {
+    let Some(((line, loads), rest)) = accesses.split_first() else { return 0 };
+    if here.contains(line) {
+        return fewest_by_trial(here, ways, rest);
+    }
+    let with = |kept: &[u64]| fewest_by_trial(&[kept, &[*line]].concat(), ways, rest);
+    let without = |gone: &u64| here.iter().copied().filter(|held| held != gone).collect::<Vec<_>>();
+    let fewest = match here.len() < ways {
+        true => with(here),
+        false => here.iter().map(|gone| with(&without(gone))).min().expect("a full set has lines"),
+    };
+    fewest + u64::from(*loads)
+}
+
+#[test]
+fn no_choice_of_lines_to_evict_misses_fewer_loads() {
+    let mut random = Stream::new(11, "loads and stores");
+    let (mut fewer, mut of_all) = (0, 0);
+    for _ in 0..400 {
+        let (lines, ways) = (3 + random.below(3), 2 + random.below(2) as usize);
+        let accesses: Vec<_> = (0..12).map(|_| (random.below(lines), random.below(3) > 0)).collect();
+        let look_ups: Vec<_> = accesses.iter().map(|(line, loads)| (0, LineAddress(*line), *loads)).collect();
+        let fewest = fewest_load_misses(&look_ups, ways);
+        assert_eq!(fewest, fewest_by_trial(&[], ways, &accesses), "{ways} ways: {accesses:?}");
+        // Of loads alone they are the fewest misses.
+        let plain: Vec<_> = look_ups.iter().map(|(set, line, _)| (*set, *line)).collect();
+        let loads: Vec<_> = plain.iter().map(|(set, line)| (*set, *line, true)).collect();
+        assert_eq!(fewest_load_misses(&loads, ways), fewest_misses(&plain, ways, false));
+        (fewer, of_all) = (fewer + fewest, of_all + fewest_misses(&plain, ways, false));
+    }
+    assert!(fewer < of_all, "stores' misses do not count: {fewer} of {of_all}");
+}
+
 #[test]
 fn every_policy_keeps_to_the_ways_it_may_evict() {
     for name in all() {
@@ -196,11 +230,104 @@ fn victims_among_some_ways() {
     }
 }
 
+/// Whether accesses to one set, lines 0 to `ways` - 1 first, have evicted a line.
+fn is_gone(policy: &str, ways: usize, accesses: &[u64], line: u64) -> bool {
+    let all = (0..ways as u64).chain(accesses.iter().copied()).chain([line]);
+    let all: Vec<_> = all.map(|line| (line, 0)).collect();
+    misses_of(policy, 1, ways, &all).pop().expect("there are accesses")
+}
+
+/// The most accesses to different lines that leave `line` where it is: to some of `old`, and to new ones.
+fn most_survived(policy: &str, ways: usize, so_far: &[u64], line: u64, old: &[u64]) -> usize {
+    let new = 100 + so_far.len() as u64;
+    let survived = old.iter().copied().chain([new]).filter_map(|next| {
+        let accesses = [so_far, &[next]].concat();
+        let left: Vec<_> = old.iter().copied().filter(|other| *other != next).collect();
+        let survives = !is_gone(policy, ways, &accesses, line);
+        survives.then(|| 1 + most_survived(policy, ways, &accesses, line, &left))
+    });
+    survived.max().unwrap_or(0)
+}
+
+/// Whether some accesses to `count` different lines evict `line`.
+fn can_evict(policy: &str, ways: usize, so_far: &[u64], line: u64, old: &[u64], count: usize) -> bool {
+    let new = 100 + so_far.len() as u64;
+    count > 0
+        && old.iter().copied().chain([new]).any(|next| {
+            let accesses = [so_far, &[next]].concat();
+            let left: Vec<_> = old.iter().copied().filter(|other| *other != next).collect();
+            is_gone(policy, ways, &accesses, line)
+                || can_evict(policy, ways, &accesses, line, &left, count - 1)
+        })
+}
+
 #[test]
-fn random_victims_reach_every_eligible_way_and_no_other() {
-    let mut state = victims(&named("random"), 2, 8);
-    let seen = (0..200).fold(0_u64, |seen, _| seen | 1 << state.victim(0, 0b1011_0010));
-    assert_eq!(seen, 0b1011_0010);
+fn lines_live_as_long_as_published() {
+    // Reineke, Grund, Berg and Wilhelm, Timing predictability of cache replacement policies, Real-Time Systems 2007: *evict*, the
+    // accesses to different lines after which none of the lines before can be left, is k for LRU, 2k - 1 for FIFO and
+    // k / 2 log2(k) + 1 for PLRU, with k ways; *mls*, the fewest that evict a line that has just come, is k, k and log2(k) + 1.
+    for (policy, ways, evict, least) in [
+        ("lru", 2, 2, 2),
+        ("lru", 4, 4, 4),
+        ("fifo", 2, 3, 2),
+        ("fifo", 4, 7, 4),
+        ("tree-plru", 2, 2, 2),
+        ("tree-plru", 4, 5, 3),
+    ] {
+        let lines: Vec<u64> = (0..ways as u64).collect();
+        let (mut most, mut can) = (0, vec![false; least + 1]);
+        // Three uses bring every order of the other lines, and every tree.
+        let three = |n: u64| [0, 1, 2].map(|place| n / (ways as u64).pow(place) % ways as u64);
+        for before in (0..(ways as u64).pow(3)).map(three) {
+            for line in &lines {
+                let old: Vec<_> = lines.iter().copied().filter(|other| other != line).collect();
+                most = most.max(most_survived(policy, ways, &before, *line, &old));
+            }
+            let with_new = [&before[..], &[50]].concat();
+            for (count, can) in can.iter_mut().enumerate() {
+                *can |= can_evict(policy, ways, &with_new, 50, &lines, count);
+            }
+        }
+        assert_eq!(most + 1, evict, "{policy}, {ways} ways: evict");
+        assert_eq!(can.iter().position(|can| *can), Some(least), "{policy}, {ways} ways: mls");
+    }
+    let lines: Vec<u64> = (0..8).collect();
+    let can = |count| can_evict("tree-plru", 8, &[50], 50, &lines, count);
+    assert_eq!((can(3), can(4)), (false, true), "tree-plru, 8 ways: mls");
+}
+
+#[test]
+fn independent_references_miss_as_often_as_published() {
+    // Three lines with probabilities 1/2, 1/3 and 1/6, of which two fit. RANDOM and FIFO miss alike (Gelenbe, IEEE Transactions on
+    // Computers 1973): two lines are here with a probability proportional to the product of theirs, so 3/11 of the accesses miss.
+    // LRU (King, IFIP 1971): the sum over orders i, j, k of p_i p_j / (1 - p_i) p_k, which is 9.4 / 36.
+    let mut random = Stream::new(5, "independent references");
+    let accesses: Vec<_> = (0..200_000)
+        .map(|_| match random.below(6) {
+            0..3 => (0, 0),
+            3..5 => (1, 0),
+            _ => (2, 0),
+        })
+        .collect();
+    for (policy, expected) in [("random", 3.0 / 11.0), ("fifo", 3.0 / 11.0), ("lru", 9.4 / 36.0)] {
+        let rate = count(&misses_of(policy, 1, 2, &accesses)) as f64 / accesses.len() as f64;
+        // Three standard deviations of independent draws are 0.003; LRU is 0.0116 away from the others.
+        assert!((rate - expected).abs() < 0.004, "{policy}: {rate}, not {expected}");
+    }
+}
+
+#[test]
+fn random_victims_are_drawn_evenly() {
+    let mut state = victims(&named("random"), 1, 8);
+    let mut drawn = [0_i32; 8];
+    for _ in 0..40_000 {
+        drawn[state.victim(0, 0b1011_0010)] += 1;
+    }
+    // Each of four ways a quarter of the time; four standard deviations are 346.
+    for (way, count) in drawn.into_iter().enumerate() {
+        let expected = if 0b1011_0010 >> way & 1 == 1 { 10_000 } else { 0 };
+        assert!((count - expected).abs() < 350, "way {way}: {count}");
+    }
 }
 
 #[test]

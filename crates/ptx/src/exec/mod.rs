@@ -150,6 +150,7 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         | Op::WarpSync
         | Op::Fence { .. }
         | Op::Prefetch(_)
+        | Op::BulkPrefetch(_)
         | Op::Nanosleep
         | Op::Print { .. } => panic!("line {}: {:?} is not a computation", instruction.line, instruction.op),
     }

@@ -412,7 +412,7 @@ fn memory_words() {
             7: _ = Atomic { op: Exch, mode: MemoryMode { space: Generic, ty: B64, vector: 1, cache: All, ordering: Relaxed, scope: Gpu } } v2:B64, 0x1
             8: Fence { ordering: SeqCst, scope: Gpu }
             9: Fence { ordering: AcqRel, scope: Cta }
-            10: Prefetch(Global) v2:B64
+            10: Prefetch(Prefetch { space: Global, to: L2 }) v2:B64
             11: Exit
         "#]],
     );

@@ -8,6 +8,7 @@ mod matrix;
 mod memory;
 mod op;
 mod operands;
+mod prefetch;
 #[cfg(test)]
 mod samples;
 mod table;
@@ -26,6 +27,7 @@ pub use matrix::*;
 pub use memory::*;
 pub use op::*;
 pub use operands::*;
+pub use prefetch::*;
 #[cfg(test)]
 pub use samples::samples;
 pub use strata_warp::Reg;

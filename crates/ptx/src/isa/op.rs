@@ -8,6 +8,7 @@ use super::asynchronous::{AsyncCopy, Mbarrier};
 use super::bulk::BulkCopy;
 use super::matrix::{MatrixAccess, Mma};
 use super::memory::MemoryMode;
+use super::prefetch::{BulkPrefetch, Prefetch};
 use super::texture::{SurfaceMode, TextureFetch, TextureQuery};
 use super::tile::TileOp;
 use super::types::*;
@@ -270,8 +271,10 @@ pub enum Op {
     SurfaceStore(SurfaceMode),
     /// Read-modify-write of the surface of handle src0 at the coordinates src1.. with the source behind them.
     SurfaceReduce { op: AtomicOp, mode: SurfaceMode },
-    /// Hint; no effect on values.
-    Prefetch(Space),
+    /// The line at src0 + offset is wished for; no effect on values.
+    Prefetch(Prefetch),
+    /// Blocks are wished for; no effect on values.
+    BulkPrefetch(BulkPrefetch),
     /// dst0 = generic address of src0 in a space; `to_generic` false is the other direction.
     Cvta { space: Space, to_generic: bool },
     /// dst0 predicate = generic address src0 lies in space; with `own`, in what the CTA itself has of it.

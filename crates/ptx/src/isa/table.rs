@@ -6,6 +6,7 @@ use super::bulk::BulkWay;
 use super::class::Class;
 use super::op::{Barrier, BitUnary, Op, Part};
 use super::operands::{Width, Widths};
+use super::prefetch::Prefetch;
 use super::texture::Geometry;
 use super::traits::{Access, Flow, Traits};
 use super::types::{CacheOp, Space, Ty, Vote};
@@ -160,7 +161,13 @@ impl Op {
             Op::Reduce { op: _, mode } => T::memory()
                 .accesses(Access::at(mode).atomic())
                 .from(Widths::of(Width::address(mode.space), 1).then(Width::of(mode.ty), 2)),
-            Op::Prefetch(space) => T::memory().at(space).from(Widths::of(Width::address(space), 1)),
+            // The program has put it where it is for the time until its line is used.
+            Op::Prefetch(Prefetch { space, to: _ }) => {
+                T::memory().wall().at(space).from(Widths::of(Width::address(space), 1))
+            }
+            Op::BulkPrefetch(prefetch) => {
+                T::memory().wall().at(Space::Global).from(WIDE.then(ROW, prefetch.rows()))
+            }
             // The lanes whose addresses count are not those that get the bytes.
             Op::LoadMatrix(matrix) => T::memory()
                 .accesses(Access { is_addressed: false, ..Access::at(matrix.mode()) })

@@ -325,7 +325,7 @@ impl Cta {
                 }
                 Ok(())
             }
-            Op::Prefetch(_) => Ok(()),
+            Op::Prefetch(_) | Op::BulkPrefetch(_) => Ok(()),
             other => unreachable!("{other:?} is not a memory operation"),
         };
         done.map_err(|(lane, kind)| {

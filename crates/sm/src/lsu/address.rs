@@ -203,6 +203,35 @@ impl Resolver {
         Ok(())
     }
 
+    /// The lanes whose addresses lie in memory that lines are fetched from, global or local; their addresses become device
+    /// addresses. The others name no line, and fault neither.
+    pub fn resolve_hint<O: Operands>(
+        &mut self,
+        memory: &MemoryInstruction<'_>,
+        operands: &O,
+        launch: &Launch,
+        space: Space,
+        addresses: &mut [u64; WARP_LANES],
+    ) -> Places {
+        *addresses = memory::addresses(memory.instruction, operands, space);
+        let [(_, global), _, (_, local), _] = memory::split_by_space(space, addresses, memory.lanes);
+        let warp = self.first_warp + u64::from(memory.warp);
+        let mut places = Places::default();
+        for lane in lanes_of(global) {
+            let at = addresses[lane];
+            let inside = self.is_allocated(launch, memory.pc, at, at.saturating_add(1));
+            places.global |= u32::from(space != Space::Const && inside) << lane;
+        }
+        for lane in lanes_of(local) {
+            let at = addresses[lane] % window::BYTES;
+            if at < u64::from(launch.kernel.local_bytes) {
+                addresses[lane] = launch.local_address(warp, lane, at).0;
+                places.local |= 1 << lane;
+            }
+        }
+        places
+    }
+
     /// Fast path: finds where all lanes are at once. Returns `None` unless they all lie in bounds in one space.
     #[inline]
     fn resolve_as(

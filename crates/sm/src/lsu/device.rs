@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::atomic::AtomicBatch;
-use strata_memory::doors::{Access, Action, Completion, L1d, LaneAccess, LaneCause, Policy, Refusal};
+use strata_memory::doors::{
+    Access, Action, Completion, Hint, HintLevel, Hinted, L1d, LaneAccess, LaneCause, Policy, Refusal,
+};
 use strata_memory::{Tray, Trays};
 
 use super::atomics;
@@ -16,11 +18,18 @@ use super::statistics::LsuStatistics;
 use super::texture::TextureUnit;
 use super::words;
 
-/// An access that the L1D refused, to be retried.
+/// What the L1D refused.
+#[derive(Clone, Debug)]
+enum Refused {
+    Access(Access),
+    Hint(Hint),
+}
+
+/// An access or hint that the L1D refused, to be retried.
 #[derive(Clone, Debug)]
 struct Held {
-    access: Access,
-    /// What the access is once the L1D takes it.
+    refused: Refused,
+    /// What it is once the L1D takes it.
     accepted: Accepted,
     why: Refusal,
     /// Cycle of the refusal.
@@ -162,10 +171,56 @@ impl DevicePath {
             return self.offer_own(textures, l1d, now, statistics);
         }
         let entry = table.get_mut(place);
+        if let Operation::Prefetch(level) = entry.operation {
+            return self.offer_hint((place, level), entry, l1d, now, statistics);
+        }
         let access = self.make(place, entry, statistics);
         let (detached, last) = (entry.is_detached(), !entry.has_device_lanes());
         let accepted = Accepted { entry: place, detached, last, is_texture: false };
         self.present(access, accepted, textures, l1d, now)
+    }
+
+    /// Offers the next line of a prefetch.
+    #[inline(never)]
+    fn offer_hint(
+        &mut self,
+        (place, level): (Place, HintLevel),
+        entry: &mut Entry,
+        l1d: &mut (impl L1d + ?Sized),
+        now: Cycle,
+        statistics: &mut LsuStatistics,
+    ) -> Option<Accepted> {
+        let (hint, lanes) = entry.next_hint(level);
+        statistics.hints += 1;
+        statistics.lane_addresses += u64::from(lanes.count_ones());
+        let last = !entry.has_device_lanes();
+        let accepted = Accepted { entry: place, detached: false, last, is_texture: false };
+        self.present_hint(hint, accepted, l1d, now, statistics)
+    }
+
+    /// Offers a hint, and holds it if the L1D refuses it.
+    fn present_hint(
+        &mut self,
+        hint: Hint,
+        accepted: Accepted,
+        l1d: &mut (impl L1d + ?Sized),
+        now: Cycle,
+        statistics: &mut LsuStatistics,
+    ) -> Option<Accepted> {
+        match l1d.hint(&hint, now) {
+            Ok(Hinted::Taken) => statistics.hints_taken += 1,
+            Ok(Hinted::Ignored) => statistics.hints_ignored += 1,
+            Ok(Hinted::Dropped) => statistics.hints_dropped += 1,
+            Err(why) => {
+                let (refused, changes) = (Refused::Hint(hint), l1d.changes(why, now));
+                self.held = Some(Held { refused, accepted, why, since: now, changes });
+                return None;
+            }
+        }
+        if accepted.last {
+            self.queue.pop(now);
+        }
+        Some(accepted)
     }
 
     /// Offers the lane path's next access.
@@ -233,7 +288,7 @@ impl DevicePath {
         true
     }
 
-    /// Offers the access that the L1D refused.
+    /// Offers what the L1D refused.
     #[inline(never)]
     fn retry(
         &mut self,
@@ -242,9 +297,12 @@ impl DevicePath {
         now: Cycle,
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
-        let Held { access, accepted, why, since, .. } = self.held.take()?;
+        let Held { refused, accepted, why, since, .. } = self.held.take()?;
         count_refusal(why, now.since(since), statistics);
-        self.present(access, accepted, textures, l1d, now)
+        match refused {
+            Refused::Access(access) => self.present(access, accepted, textures, l1d, now),
+            Refused::Hint(hint) => self.present_hint(hint, accepted, l1d, now, statistics),
+        }
     }
 
     /// Offers an access, and holds it if the L1D refuses it.
@@ -259,7 +317,8 @@ impl DevicePath {
     ) -> Option<Accepted> {
         if let Err((access, why)) = l1d.offer(access, now) {
             let changes = l1d.changes(why, now);
-            self.held = Some(Held { access, accepted, why, since: now, changes });
+            let refused = Refused::Access(access);
+            self.held = Some(Held { refused, accepted, why, since: now, changes });
             return None;
         }
         if accepted.last {
@@ -319,8 +378,9 @@ impl DevicePath {
             | Operation::Mbarrier(_)
             | Operation::CopyArrive
             | Operation::Bulk
+            | Operation::Prefetch(_)
             | Operation::Tile => {
-                unreachable!("these stay in shared memory")
+                unreachable!("these stay in shared memory, or are no accesses")
             }
         };
         let Group { line, bytes, .. } = group;
@@ -383,14 +443,19 @@ impl DevicePath {
         self.changed
     }
 
-    /// Number of accesses that are in flight at the L1D or refused by it.
+    /// Number of accesses that are in flight at the L1D or refused by it; hints are none.
     pub fn outstanding(&self) -> usize {
         self.pending.len()
     }
 
-    /// The instruction and line of the refused access, if any.
+    /// The instruction and line of the refused access or hint, if any.
     pub fn held(&self) -> Option<(Place, strata_memory::LineAddress)> {
-        self.held.as_ref().map(|held| (held.accepted.entry, held.access.line))
+        let held = self.held.as_ref()?;
+        let line = match &held.refused {
+            Refused::Access(access) => access.line,
+            Refused::Hint(hint) => hint.line,
+        };
+        Some((held.accepted.entry, line))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use strata_engine::Cycle;
 use strata_memory::atomic::AtomicBatch;
-use strata_memory::doors::{LaneAction, Policy};
-use strata_memory::{Address, ByteMask, LineAddress};
+use strata_memory::doors::{Hint, HintLevel, LaneAction, Policy};
+use strata_memory::{Address, ByteMask, LineAddress, Origin};
 use strata_ptx::exec::memory::Image;
 use strata_ptx::isa::{self, Pc, Ty};
 use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
@@ -34,6 +34,8 @@ pub enum Operation {
     Copy,
     /// Operates on an mbarrier object in shared memory.
     Mbarrier(isa::MbarrierOp),
+    /// Offers the L1D lines as hints, for a cache; nothing comes back.
+    Prefetch(HintLevel),
     /// Maps or copies a tile of global memory.
     Tile,
     /// A bulk copy: its pieces are entries of their own.
@@ -108,7 +110,8 @@ pub struct Entry {
     pub global: LaneMask,
     /// Lanes that access local memory.
     pub local: LaneMask,
-    /// Lanes in local memory whose access for word `local_word` has yet to be generated.
+    /// Lanes in local memory whose access for word `local_word` has yet to be generated; lanes of a prefetch in any memory, which
+    /// no lane path has to know of.
     pub local_left: LaneMask,
     /// Word of local memory that accesses are being generated for. Each word lies in its own line.
     pub local_word: u8,
@@ -203,6 +206,17 @@ impl Entry {
             self.local_left = self.local;
         }
         (group, piece)
+    }
+
+    /// Generates the next hint of a prefetch: the line of its lowest lane. Call only while [`Entry::has_device_lanes`] is true.
+    pub fn next_hint(&mut self, level: HintLevel) -> (Hint, LaneMask) {
+        let left = self.local_left;
+        let group = coalesce::next_group(&self.addresses, left, self.width.into(), strata_memory::LINE_BYTES);
+        self.local_left &= !group.lanes;
+        // Pieces of a block name their bytes, an address names its line.
+        let bytes = if self.parent == NO_PARENT { ByteMask::ALL } else { group.bytes };
+        let origin = Origin { pc: self.pc, warp: self.warp };
+        (Hint { line: group.line, bytes, level, origin }, group.lanes)
     }
 
     /// Generates the next request to the constant cache. Call only while `constant` is not 0.

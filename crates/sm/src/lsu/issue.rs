@@ -37,10 +37,12 @@ impl Lsu {
             Op::Store(mode) => (Operation::Store, mode),
             Op::Atomic { op, mode } => (Operation::Atomic { op, returns: true }, mode),
             Op::Reduce { op, mode } => (Operation::Atomic { op, returns: false }, mode),
-            Op::Prefetch(_) => {
-                self.statistics.instructions += 1;
-                self.statistics.prefetches += 1;
-                self.pass_through(&memory, now);
+            Op::Prefetch(prefetch) => {
+                self.issue_prefetch(&memory, operands, launch, prefetch, now);
+                return Ok(());
+            }
+            Op::BulkPrefetch(prefetch) => {
+                self.issue_bulk_prefetch(&memory, operands, launch, prefetch, now);
                 return Ok(());
             }
             Op::Texture(_)
@@ -93,6 +95,7 @@ impl Lsu {
             | Operation::Mbarrier(_)
             | Operation::CopyArrive
             | Operation::Bulk
+            | Operation::Prefetch(_)
             | Operation::Tile => {
                 unreachable!("these have a way of their own")
             }

@@ -42,6 +42,7 @@ mod instruction;
 mod issue;
 mod lanes;
 mod pending;
+mod prefetch;
 mod scratchpad;
 mod statistics;
 mod texels;

@@ -159,7 +159,7 @@ impl Scratchpad {
         match entry.operation {
             Operation::Load | Operation::LoadMatrix(_) => self.load(entry),
             Operation::Store | Operation::Copy => self.store(entry),
-            Operation::Texture | Operation::Tile | Operation::Bulk => {
+            Operation::Texture | Operation::Tile | Operation::Bulk | Operation::Prefetch(_) => {
                 unreachable!("{:?} has no passes", entry.operation)
             }
             Operation::Atomic { op, .. } => self.modify(op, entry),
@@ -352,6 +352,7 @@ impl Scratchpad {
             | Operation::LoadMatrix(_)
             | Operation::Copy
             | Operation::Bulk
+            | Operation::Prefetch(_)
             | Operation::Tile
             | Operation::Texture => false,
         };

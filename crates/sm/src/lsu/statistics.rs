@@ -19,8 +19,18 @@ strata_engine::statistics! {
         copy_controls: "warp instructions",
         /// Texture fetches and texture or surface queries issued.
         textures: "warp instructions",
-        /// Prefetches issued; the model executes them as no-ops.
+        /// Prefetches issued, in bulk or not.
         prefetches: "warp instructions",
+        /// Lines offered to the L1D because prefetches name them; a line that several lanes of a step name counts once.
+        hints: "lines",
+        /// Of these, lines that the L1D had, asked for below, or sent on to the last-level cache as wishes,
+        hints_taken: "lines",
+        /// lines that its design has no place for,
+        hints_ignored: "lines",
+        /// and lines for which nothing was free in it.
+        hints_dropped: "lines",
+        /// Lanes whose prefetches name no line: beyond every allocation, in memory that is not prefetched, or by no tensor map.
+        hints_nowhere: "lanes",
         /// Instructions issued with no active lane, plus every commit of a copy group.
         empty: "warp instructions",
         /// Instructions that access global memory, textures or surfaces.
@@ -97,6 +107,9 @@ strata_engine::statistics! {
     laws {
         "instructions = loads + stores + atomics + reductions + copies + copy_controls + textures + prefetches": |s| s.instructions
             == s.loads + s.stores + s.atomics + s.reductions + s.copies + s.copy_controls + s.textures + s.prefetches,
+        "hints = hints_taken + hints_ignored + hints_dropped": |s| {
+            s.hints == s.hints_taken + s.hints_ignored + s.hints_dropped
+        },
         "finished = instructions": |s| s.finished == s.instructions,
         "completions = accesses": |s| s.completions == s.accesses,
         "surface_instructions <= global_instructions": |s| s.surface_instructions <= s.global_instructions,

@@ -1,74 +1,98 @@
-//! Two-level scheduling (Gebhart et al., ISCA 2011, section 4; Narasiman et al., MICRO 2011, section 4): round robin
-//! over a small active set. A warp in a long wait leaves the set, and the runnable warp that has been outside longest
-//! takes its place.
+//! Two-level scheduling: round robin over a small active set. A warp in a long wait leaves the set, and the runnable warp
+//! that has been outside longest takes its place.
 //!
 //! Narasiman et al. divide the warps into fixed groups and change groups when all warps of one wait; here, as with
 //! Gebhart et al. and in Accel-Sim's `two_level_active`, each warp leaves and enters by itself.
 
-use super::View;
-use super::loose_round_robin::LooseRoundRobin;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-/// An active set of warps and a queue of pending ones.
-#[derive(Clone, Debug)]
+use super::loose_round_robin::LooseRoundRobin;
+use super::policy::{SchedulerSite, View, WarpScheduler};
+
+/// Two-level: round robin over an active set; warps leave the set while they wait for memory (Gebhart et al., ISCA 2011, section
+/// 4; Narasiman et al., MICRO 2011, section 4).
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct TwoLevel {
-    capacity: usize,
-    active: u64,
+    /// Size of one scheduler's active set in warps, 1 to 64.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "warps"))]
+    pub active: u32,
+    /// The active set.
+    #[serde(skip)]
+    inside: u64,
     /// Warps outside the active set, in the order in which they left it.
+    #[serde(skip)]
     pending: Vec<u8>,
+    #[serde(skip)]
     inner: LooseRoundRobin,
 }
 
 impl TwoLevel {
-    /// A scheduler whose active set holds up to `capacity` warps.
-    pub fn new(capacity: usize) -> Self {
-        TwoLevel { capacity, active: 0, pending: Vec::with_capacity(64), inner: LooseRoundRobin::default() }
-    }
-
-    /// Updates the active set, then picks from it.
-    #[inline]
-    pub fn pick(&mut self, view: View) -> Option<usize> {
-        if !self.is_settled(view) {
-            self.settle(view);
-        }
-        self.inner.pick(view.ready & self.active)
-    }
-
-    /// Whether the active set would stay unchanged.
-    #[inline]
-    pub fn is_settled(&self, view: View) -> bool {
-        let full = self.active.count_ones() as usize >= self.capacity;
-        self.active & view.waiting == 0
-            && (full || self.pending.iter().all(|warp| view.waiting >> warp & 1 == 1))
+    /// A scheduler whose active set holds up to `active` warps.
+    pub fn of(active: u32) -> Self {
+        TwoLevel { active, inside: 0, pending: Vec::new(), inner: LooseRoundRobin::default() }
     }
 
     fn settle(&mut self, view: View) {
-        let mut leaving = self.active & view.waiting;
-        self.active &= !view.waiting;
+        let mut leaving = self.inside & view.waiting;
+        self.inside &= !view.waiting;
         while leaving != 0 {
             self.pending.push(leaving.trailing_zeros() as u8);
             leaving &= leaving - 1;
         }
-        let mut room = self.capacity.saturating_sub(self.active.count_ones() as usize);
-        let active = &mut self.active;
+        let mut room = self.active.saturating_sub(self.inside.count_ones());
+        let inside = &mut self.inside;
         self.pending.retain(|warp| {
             let enters = room > 0 && view.waiting >> warp & 1 == 0;
             if enters {
-                *active |= 1 << warp;
+                *inside |= 1 << warp;
                 room -= 1;
             }
             !enters
         });
     }
+}
+
+impl WarpScheduler for TwoLevel {
+    const LOOKS_AT_WAITING: bool = true;
+
+    fn check(&self) -> Result<(), String> {
+        match self.active {
+            1..=64 => Ok(()),
+            found => Err(format!("found active = {found}, expected 1 to 64")),
+        }
+    }
+
+    fn start(&mut self, _: &SchedulerSite) {
+        self.pending.reserve(64);
+    }
+
+    /// Updates the active set, then picks from it.
+    #[inline]
+    fn pick(&mut self, view: View) -> Option<usize> {
+        if !self.is_settled(view) {
+            self.settle(view);
+        }
+        self.inner.next(view.ready & self.inside)
+    }
+
+    /// Whether the active set would stay unchanged.
+    #[inline]
+    fn is_settled(&self, view: View) -> bool {
+        let full = self.inside.count_ones() >= self.active;
+        self.inside & view.waiting == 0
+            && (full || self.pending.iter().all(|warp| view.waiting >> warp & 1 == 1))
+    }
 
     /// Adds a starting warp, outside the active set.
-    pub fn add(&mut self, warp: usize) {
+    fn add(&mut self, warp: usize) {
         self.pending.push(warp as u8);
     }
 
-    /// Removes a warp that has exited.
-    pub fn remove(&mut self, warp: usize) {
+    fn remove(&mut self, warp: usize) {
         self.pending.retain(|other| *other as usize != warp);
-        self.active &= !(1 << warp);
+        self.inside &= !(1 << warp);
     }
 }
 
@@ -78,7 +102,7 @@ mod tests {
 
     #[test]
     fn warps_come_back_in_the_order_in_which_they_left() {
-        let mut scheduler = TwoLevel::new(2);
+        let mut scheduler = TwoLevel::of(2);
         [5, 6, 7, 8].into_iter().for_each(|warp| scheduler.add(warp));
         let view = |ready: &[u32], waiting: &[u32]| {
             let mask = |warps: &[u32]| warps.iter().fold(0, |mask, warp| mask | 1_u64 << warp);
@@ -103,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_waiting_warp_gives_its_place_to_the_first_that_can_run() {
-        let mut scheduler = TwoLevel::new(2);
+        let mut scheduler = TwoLevel::of(2);
         [0, 1, 2, 3].into_iter().for_each(|warp| scheduler.add(warp));
         let all = View { ready: 0b1111, waiting: 0 };
         let turns: Vec<_> = (0..4).map(|_| scheduler.pick(all).unwrap()).collect();

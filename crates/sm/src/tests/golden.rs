@@ -218,7 +218,7 @@ fn around_a_barrier(scheduling: Scheduling) -> [[u32; 2]; 4] {
     let code = vec![special(1, Special::Clock), meet, special(2, Special::Clock), control(EXIT)];
     let config = crate::SmConfig {
         schedulers: Cited::new(1, "test"),
-        scheduling: Cited::new(scheduling, "test"),
+        scheduling: Cited::new(scheduling.clone(), "test"),
         ..config()
     };
     let mut bench = Bench::new(&config, launch(code, &[0], 1, 128), 10);
@@ -236,23 +236,21 @@ fn two_levels_take_a_warp_in_only_when_another_waits() {
     // outside; 3 arrives in 10, and all go on. In the order in which they left, outside are 1, 2 and 0.
     // In 11 warp 1 enters and issues its clock, 3 (whose instruction was fetched in 10) in 12; 1 exits in 13. 2 enters and
     // issues in 14, 3 exits in 15, 0 enters and issues in 16.
-    assert_eq!(around_a_barrier(Scheduling::TwoLevel { active: 2 }), [[7, 17], [4, 12], [6, 15], [9, 13]]);
+    assert_eq!(around_a_barrier(two_level(2)), [[7, 17], [4, 12], [6, 15], [9, 13]]);
     // All active, as in a round robin: clocks in 3 (1), 4 (2), 5 (3), 6 (0); barriers in 7 (1), 8 (2), 9 (3), 10 (0); clocks
     // again in 11 (1), 12 (2), 13 (3), 14 (0).
     let turns = [[7, 15], [4, 12], [5, 13], [6, 14]];
-    assert_eq!(around_a_barrier(Scheduling::TwoLevel { active: 4 }), turns);
-    assert_eq!(around_a_barrier(Scheduling::LooseRoundRobin), turns);
+    assert_eq!(around_a_barrier(two_level(4)), turns);
+    assert_eq!(around_a_barrier(named("loose-round-robin")), turns);
     // One active: 0 first, in 6 and 7; then 1 in 8 and 9, 2 in 10 and 11, 3 in 12 and 13. When 3 arrives, it is in, and stays
     // until it exits: its clock, fetched in 13, issues in 15 and `exit` in 16; then 0 in 17 and 18, 1 in 19 and 20, 2 in 21.
-    assert_eq!(around_a_barrier(Scheduling::TwoLevel { active: 1 }), [[7, 18], [9, 20], [11, 22], [13, 16]]);
+    assert_eq!(around_a_barrier(two_level(1)), [[7, 18], [9, 20], [11, 22], [13, 16]]);
 }
 
 #[test]
 fn every_scheduling_finishes_everything() {
-    for scheduling in
-        [Scheduling::LooseRoundRobin, Scheduling::GreedyThenOldest, Scheduling::TwoLevel { active: 2 }]
-    {
-        let config = crate::SmConfig { scheduling: Cited::new(scheduling, "test"), ..config() };
+    for scheduling in [named("loose-round-robin"), named("greedy-then-oldest"), two_level(2)] {
+        let config = crate::SmConfig { scheduling: Cited::new(scheduling.clone(), "test"), ..config() };
         let code = vec![
             set(0, 0),
             set(1, 1),

@@ -5,3 +5,4 @@ mod cost;
 mod golden;
 pub mod mapped;
 mod skipping;
+mod throttle;

@@ -3,7 +3,6 @@
 use strata_engine::{Cited, Cycle};
 use strata_ptx::isa::{Axis, Barrier, Class, Compare, Guard, Instruction, Op, PredReg, Scope, Special, Src};
 
-use crate::config::Scheduling;
 use crate::fixtures::*;
 use crate::multiprocessor::Multiprocessor;
 
@@ -32,11 +31,9 @@ fn kernel() -> Vec<Instruction> {
 
 #[test]
 fn skipping_equals_ticking() {
-    for scheduling in
-        [Scheduling::LooseRoundRobin, Scheduling::GreedyThenOldest, Scheduling::TwoLevel { active: 3 }]
-    {
+    for scheduling in [named("loose-round-robin"), named("greedy-then-oldest"), two_level(3), named("ccws")] {
         for latency in [3, 40, 400] {
-            let config = crate::SmConfig { scheduling: Cited::new(scheduling, "test"), ..config() };
+            let config = crate::SmConfig { scheduling: Cited::new(scheduling.clone(), "test"), ..config() };
             let run = |skip| {
                 let mut bench = Bench::new(&config, launch(kernel(), &[HEAP as u32, 0, 40], 3, 200), latency);
                 bench.skip = skip;

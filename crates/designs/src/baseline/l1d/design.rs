@@ -35,6 +35,10 @@ impl L1dDesign for SramL1dConfig {
         (*self.sets * *self.ways * LINE_BYTES) as u64
     }
 
+    fn tells_news(&self) -> bool {
+        true
+    }
+
     fn can_resize(&self) -> bool {
         self.unified.as_ref().is_some_and(|unified| **unified)
     }

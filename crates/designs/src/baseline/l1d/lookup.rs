@@ -2,7 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::cache::FrameId;
-use strata_memory::doors::{Access, Action, Completion, Refusal};
+use strata_memory::doors::{Access, Action, Completion, LineNews, Refusal};
 use strata_memory::mshr::MshrId;
 use strata_memory::{ByteMask, LineAddress, Origin, Touch, TouchKind};
 
@@ -61,7 +61,7 @@ impl Chassis<SramStore> {
 
     /// The frame outside the sets of a line that is being fetched.
     #[inline]
-    fn buffered(&self, line: LineAddress) -> Option<FrameId> {
+    pub(super) fn buffered(&self, line: LineAddress) -> Option<FrameId> {
         if !self.cache.store.sets.has_buffers() {
             return None;
         }
@@ -135,6 +135,7 @@ impl Chassis<SramStore> {
             Route::Miss(frame, wanted) => {
                 self.count(&access, Found::Miss);
                 self.note(&touch, None);
+                self.tell(LineNews::Missed { line: access.line, warp: access.warp });
                 let frame = self.make_room(&touch, frame, now);
                 if wanted.is_empty() {
                     let completion = self.perform(access, frame, now);
@@ -202,9 +203,10 @@ impl Chassis<SramStore> {
     }
 
     /// Assigns a frame to the access's line: the victim, after writing back its dirty bytes, or one outside the sets.
-    fn make_room(&mut self, touch: &Touch, victim: Option<FrameId>, now: Cycle) -> FrameId {
+    pub(super) fn make_room(&mut self, touch: &Touch, victim: Option<FrameId>, now: Cycle) -> FrameId {
         let Some(frame) = victim else { return self.cache.store.sets.buffer(touch) };
-        if self.cache.frames().line(frame).is_some() {
+        if let Some(line) = self.cache.frames().line(frame) {
+            self.tell(LineNews::Evicted { line });
             self.statistics.evictions += 1;
             self.write_back(frame, now);
         }

@@ -8,6 +8,7 @@
 
 mod config;
 mod design;
+mod hint;
 mod lookup;
 mod sram;
 mod store;

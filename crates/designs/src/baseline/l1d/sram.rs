@@ -4,7 +4,8 @@ use std::iter;
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
-use strata_memory::doors::{Access, Completion, Design, L1d, Refusal};
+use strata_memory::doors::{Access, Completion, Design, Hint, HintLevel, Hinted, L1d, LineNews, Refusal};
+use strata_memory::prefetch::Prefetching;
 use strata_memory::{NodeId, Packet, ParameterError, SliceMap};
 
 use super::config::SramL1dConfig;
@@ -51,6 +52,13 @@ impl L1d for SramL1d {
                 self.chassis.statistics.refuse(cause);
                 Err((access, cause))
             }
+        }
+    }
+
+    fn hint(&mut self, hint: &Hint, now: Cycle) -> Result<Hinted, Refusal> {
+        match hint.level {
+            HintLevel::L1d => self.chassis.hint(hint, now),
+            HintLevel::Llc => self.chassis.hint_below(hint, now),
         }
     }
 
@@ -103,6 +111,14 @@ impl L1d for SramL1d {
         }
     }
 
+    fn tell_news(&mut self) {
+        self.chassis.tell_news();
+    }
+
+    fn news(&mut self) -> Option<LineNews> {
+        self.chassis.take_news()
+    }
+
     fn outstanding(&self) -> usize {
         self.chassis.outstanding()
     }
@@ -117,9 +133,10 @@ impl L1d for SramL1d {
     }
 
     fn statistics(&self) -> Vec<Group> {
-        let prefetching = self.chassis.prefetching.as_ref();
-        let account = prefetching.map(|prefetching| prefetching.report("l1d_prefetch"));
+        let prefetching = self.chassis.prefetching.as_deref();
+        let account = prefetching.and_then(|prefetching| prefetching.report("l1d_prefetch"));
         let insertion = self.chassis.cache.store.sets.insertion("l1d_insertion");
-        iter::once(self.chassis.statistics.report()).chain(account).chain(insertion).collect()
+        let hints = Prefetching::report_hints(prefetching, "l1d_hints");
+        iter::once(self.chassis.statistics.report()).chain(account).chain(insertion).chain([hints]).collect()
     }
 }

@@ -30,6 +30,7 @@ pub enum Route {
 impl Protocol for Conventional {
     type Rest = ();
     type Route = Route;
+    const PREFETCHES: bool = true;
 
     fn route(slice: &mut L2Slice, now: Cycle) -> Result<Route, Stall> {
         let request = slice.requests.front(now).expect("a request is due");

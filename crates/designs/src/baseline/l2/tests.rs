@@ -222,6 +222,62 @@ fn the_next_line_is_fetched_in_a_cycle_without_a_request() {
     assert_eq!((groups[1].name, ["issued", "useful", "unused"].map(count)), ("l2_prefetch", [2, 1, 0]));
 }
 
+impl Bench {
+    fn hints(&self) -> [u64; 8] {
+        let groups = self.slice.statistics();
+        let group = groups.iter().find(|group| group.name == "l2_hints").expect("every slice has it");
+        assert_eq!(group.broken, None);
+        ["wishes", "redundant", "dropped", "issued", "useful", "late", "unused", "harmful"]
+            .map(|name| group.get(name).unwrap())
+    }
+}
+
+#[test]
+fn what_the_program_wishes_for_is_fetched_and_answered_at_once() {
+    let mut bench = Bench::new();
+    bench.send(4, ByteMask::ALL, Body::Prefetch);
+    bench.run(13);
+    // Looked up at 10 and offered to DRAM then; the answer takes the hit latency, and no bytes.
+    assert_eq!(bench.dram.seen, [(10, 4, false, ByteMask::ALL)]);
+    bench.run(40);
+    assert_eq!(bench.cycles(), [14]);
+    assert_eq!((&bench.replies[0].1.body, bench.replies[0].1.tag), (&Body::PrefetchAck, 7));
+    bench.read(4, ByteMask::range(64, 4));
+    bench.run(80);
+    assert_eq!(bench.cycles(), [14, 54], "10 and 4 cycles: a hit");
+    bench.send(4, ByteMask::range(0, 16), Body::Prefetch);
+    bench.run(100);
+    assert_eq!((bench.hints(), bench.dram.seen.len()), ([2, 1, 0, 1, 1, 0, 0, 0], 1));
+    let statistics = bench.statistics();
+    assert_eq!(["requests", "read_hits", "fetches"].map(|name| statistics.get(name).unwrap()), [1, 1, 1]);
+}
+
+#[test]
+fn a_read_behind_a_prefetch_waits_for_its_bytes_only() {
+    let mut bench = Bench::new();
+    bench.send(4, ByteMask::range(40, 8), Body::Prefetch);
+    bench.read(4, ByteMask::range(44, 4));
+    bench.run(80);
+    // Fetched in sectors at 10, here at 30 and served then; the read was looked up at 11.
+    assert_eq!(bench.dram.seen, [(10, 4, false, ByteMask::range(32, 32))]);
+    assert_eq!((bench.cycles(), bench.hints()), (vec![14, 34], [1, 0, 0, 1, 0, 1, 0, 0]));
+}
+
+#[test]
+fn wishes_for_which_nothing_is_free_are_dropped_and_unused_lines_do_harm() {
+    let mut bench = Bench::new();
+    bench.read(4, ByteMask::ALL);
+    // Its set has one way, which waits for line 4.
+    bench.send(6, ByteMask::ALL, Body::Prefetch);
+    bench.run(50);
+    assert_eq!((bench.hints(), bench.cycles()), ([1, 0, 1, 0, 0, 0, 0, 0], vec![15, 34]));
+    bench.send(6, ByteMask::ALL, Body::Prefetch);
+    bench.run(100);
+    bench.read(4, ByteMask::ALL);
+    bench.run(150);
+    assert_eq!(bench.hints(), [2, 0, 1, 1, 0, 0, 1, 1]);
+}
+
 #[test]
 fn a_line_that_passes_leaves_the_set_alone_and_its_writes_go_to_dram() {
     let mut config = L2Config::example();

@@ -19,7 +19,7 @@ use strata_memory::cache::{Cache, Capacity, FrameId};
 use strata_memory::doors::{DramPort, DramRequest, Llc};
 use strata_memory::prefetch::Prefetching;
 use strata_memory::tags::Sets;
-use strata_memory::{ByteMask, Line, LineAddress, Packet, ParameterError};
+use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError};
 
 pub use config::llc_config;
 pub use parameters::Parameters;
@@ -61,6 +61,15 @@ pub trait Protocol: Send + Sized + 'static {
 
     /// Looks at the first MSHR that is ready, as far as there is room for replies.
     fn replay(slice: &mut Slice<Self>, now: Cycle);
+
+    /// Whether lines can be fetched into it that nobody waits for. Where they cannot, what the program wishes for is dropped.
+    const PREFETCHES: bool = false;
+
+    /// Sends the answer to a request that moves no bytes. There must be room.
+    #[inline]
+    fn acknowledge(slice: &mut Slice<Self>, answer: Packet, at: Cycle) {
+        slice.send(answer, at);
+    }
 
     /// Takes what an owner says about its words ([`Llc::accept`]).
     fn accept(_slice: &mut Slice<Self>, packet: Packet) {
@@ -199,6 +208,14 @@ impl<P: Protocol> Slice<P> {
             self.statistics.stalled_reply += 1;
             return;
         }
+        if self.requests.front(now).is_some_and(|request| matches!(request.body, Body::Prefetch)) {
+            let stall = self.look_up_hint(now).err();
+            self.awaits_reply = stall == Some(Stall::Reply);
+            if let Some(stall) = stall {
+                self.stalled(stall);
+            }
+            return;
+        }
         let route = P::route(self, now);
         self.awaits_reply = matches!(route, Err(Stall::Reply));
         match route {
@@ -206,17 +223,21 @@ impl<P: Protocol> Slice<P> {
                 let request = self.requests.pop(now).expect("the next request was looked at");
                 P::take(self, request, route, now);
             }
-            Err(stall) => {
-                *match stall {
-                    Stall::Mshr => &mut self.statistics.stalled_mshr,
-                    Stall::Merge => &mut self.statistics.stalled_merge,
-                    Stall::Ways => &mut self.statistics.stalled_ways,
-                    Stall::Dram => &mut self.statistics.stalled_dram,
-                    Stall::Reply => &mut self.statistics.stalled_reply,
-                    Stall::Own => return,
-                } += 1;
-            }
+            Err(stall) => self.stalled(stall),
         }
+    }
+
+    /// Counts a cycle in which the next request waited.
+    #[inline]
+    fn stalled(&mut self, stall: Stall) {
+        *match stall {
+            Stall::Mshr => &mut self.statistics.stalled_mshr,
+            Stall::Merge => &mut self.statistics.stalled_merge,
+            Stall::Ways => &mut self.statistics.stalled_ways,
+            Stall::Dram => &mut self.statistics.stalled_dram,
+            Stall::Reply => &mut self.statistics.stalled_reply,
+            Stall::Own => return,
+        } += 1;
     }
 }
 
@@ -328,8 +349,10 @@ impl<P: Protocol> Llc for Slice<P> {
 
     fn statistics(&self) -> Vec<Group> {
         let mut groups = vec![self.statistics.report()];
-        groups.extend(self.prefetching.as_ref().map(|prefetching| prefetching.report("l2_prefetch")));
+        let prefetching = self.prefetching.as_deref();
+        groups.extend(prefetching.and_then(|prefetching| prefetching.report("l2_prefetch")));
         groups.extend(self.cache.store.insertion("l2_insertion"));
+        groups.push(Prefetching::report_hints(prefetching, "l2_hints"));
         groups.extend(self.protocol.statistics());
         groups
     }

@@ -304,7 +304,7 @@ impl Planted {
                 }
                 Body::Atomic(batch) | Body::AtomicReply(batch) => batch.a[0] ^= 1,
                 Body::Owned(_, tray) => tray.iter_mut().for_each(|tray| tray.0[77] ^= 1),
-                Body::Taken => {}
+                Body::Prefetch | Body::PrefetchAck | Body::Taken => {}
             }
         }
         // A mask that grew may not fit any more: then the packet is lost, which is as wrong.

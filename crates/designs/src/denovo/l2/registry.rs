@@ -61,6 +61,10 @@ impl Protocol for Registry {
         slice.serve_first(now);
     }
 
+    fn acknowledge(slice: &mut DenovoL2, answer: Packet, at: Cycle) {
+        slice.say(answer, false, at);
+    }
+
     fn accept(slice: &mut DenovoL2, packet: Packet) {
         slice.protocol.said.push_back(packet);
     }

@@ -2,6 +2,7 @@
 
 mod arrows;
 mod contract;
+mod planted;
 mod timing;
 
 use strata_engine::Cited;

@@ -6,6 +6,7 @@
 //! so every test runs on several machines that differ in a parameter which the measured path contains.
 
 mod chase;
+mod prefetches;
 pub mod walk;
 
 use crate::support::{PLAIN, four_clocks, gtx480, module, on_device};

@@ -18,7 +18,17 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("gpu.slices_per_channel", &["1", "3"]),
     ("gpu.interleave_bytes", &["128", "1024"]),
     ("gpu.dispatch_latency_cycles", &["1", "3", "20"]),
-    ("sm.scheduling", &["\"loose-round-robin\"", "switch-on-memory", "{ two-level = { active = 2 } }"]),
+    (
+        "sm.scheduling",
+        &[
+            "\"loose-round-robin\"",
+            "switch-on-memory",
+            "{ two-level = { active = 2 } }",
+            "ccws",
+            "{ ccws = { victim_tags = 4, victim_ways = 1, k_throttle = 100, base_score = 10 } }",
+        ],
+    ),
+    ("gpu.dispatch", &["depth-first", "{ limited = { most_per_sm = 1 } }", "{ blocks = { ctas = 3 } }"]),
     ("sm.schedulers", &["1", "4"]),
     ("sm.warp_slots", &["4", "7", "64"]),
     ("sm.cta_slots", &["1", "2"]),

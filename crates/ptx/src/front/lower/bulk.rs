@@ -8,7 +8,7 @@ use crate::front::ast::{Instruction, Operand, OperandKind, Value};
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{VDst, VSrc};
-use crate::isa::{AtomicOp, BulkCopy, BulkWay, FloatMode, IntOp, Op, Space, Ty};
+use crate::isa::{AtomicOp, BulkCopy, BulkPrefetch, BulkWay, FloatMode, IntOp, Op, Space, Ty};
 
 const DIMENSIONS: [(&str, u8); 5] = [("1d", 1), ("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)];
 
@@ -229,7 +229,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// A prefetch is a hint, as `prefetch` is.
+    /// `cp.async.bulk.prefetch`, which changes no value.
     fn bulk_prefetch(
         &mut self,
         i: &'a Instruction,
@@ -250,14 +250,14 @@ impl<'a> Builder<'a> {
         if policy == 1 {
             self.src(&i.operands[wanted - 1], Ty::B64)?;
         }
-        let (base, offset, _) = self.global_side(&i.operands[0], dimensions)?;
-        let space = if dimensions == 0 {
-            self.src(&i.operands[1], Ty::U32)?;
-            Space::Global
+        let (base, offset, coordinates) = self.global_side(&i.operands[0], dimensions)?;
+        let mut src = vec![base];
+        if dimensions == 0 {
+            src.push(self.src(&i.operands[1], Ty::U32)?);
         } else {
-            Space::Generic
-        };
-        self.emit(Op::Prefetch(space), &[], &[base]).offset = offset;
+            src.extend(coordinates);
+        }
+        self.emit(Op::BulkPrefetch(BulkPrefetch { dimensions }), &[], &src).offset = offset;
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use crate::front::ast::{Instruction, Operand, OperandKind};
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{VDst, VSrc};
-use crate::isa::{CacheOp, MemoryMode, Op, Ordering, Scope, Space, Ty};
+use crate::isa::{CacheOp, MemoryMode, Op, Ordering, Prefetch, PrefetchTo, Scope, Space, Ty};
 
 /// State spaces of memory instructions.
 pub(super) const SPACES: [(&str, Space); 10] = [
@@ -230,7 +230,7 @@ impl<'a> Builder<'a> {
         Err(self.wrong_kind(operand, &format!("a vector of {vector} elements")))
     }
 
-    /// `prefetch`, `prefetchu`, `applypriority`: hints that change no value.
+    /// `prefetch`, `prefetchu`, `applypriority`: hints that change no value. Priorities are read over.
     pub(super) fn prefetch(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
         let space = m
             .pick(&[
@@ -241,13 +241,14 @@ impl<'a> Builder<'a> {
             ])
             .unwrap_or(Space::Generic);
         let apply = self.text(i.opcode) == "applypriority";
-        m.require(&[
-            ("L1", ()),
-            ("L2", ()),
-            ("L2::evict_last", ()),
-            ("L2::evict_normal", ()),
-            ("tensormap", ()),
+        let to = m.require(&[
+            ("L1", PrefetchTo::L1),
+            ("L2", PrefetchTo::L2),
+            ("L2::evict_last", PrefetchTo::L2),
+            ("L2::evict_normal", PrefetchTo::L2),
+            ("tensormap", PrefetchTo::TensorMap),
         ])?;
+        let to = if self.text(i.opcode) == "prefetchu" { PrefetchTo::Uniform } else { to };
         m.finish()?;
         let address = match i.operands.as_slice() {
             [address] => address,
@@ -255,7 +256,7 @@ impl<'a> Builder<'a> {
             _ => return Err(count(i, if apply { "2" } else { "1" })),
         };
         let (base, offset) = self.address(address, space)?;
-        self.emit(Op::Prefetch(space), &[], &[base]).offset = offset;
+        self.emit(Op::Prefetch(Prefetch { space, to }), &[], &[base]).offset = offset;
         Ok(())
     }
 

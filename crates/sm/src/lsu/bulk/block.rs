@@ -169,7 +169,7 @@ impl Lsu {
 }
 
 /// The tensor map at a generic address. It comes with the launch, in the kernel's parameters.
-fn map_at(address: u64, launch: &Launch) -> Result<TensorMap, FaultKind> {
+pub(super) fn map_at(address: u64, launch: &Launch) -> Result<TensorMap, FaultKind> {
     let (space, at) = memory::resolve(address);
     if space != strata_ptx::isa::Space::Param {
         return Err(FaultKind::Unsupported { what: "a tensor map outside of the kernel's parameters" });

@@ -14,6 +14,7 @@
 //! | wait for all but n groups            | the warp is in [`Bulk::waiting`] while an older one is under way |
 
 mod block;
+mod prefetch;
 
 use strata_engine::Cycle;
 use strata_memory::doors::{LaneAction, Policy};
@@ -59,11 +60,13 @@ struct Job {
     way: BulkWay,
     blocks: Vec<Block>,
     moves: Vec<Move>,
+    /// For a prefetch, which has no moves: from where to where in global memory.
+    wishes: Vec<(u64, u64)>,
     /// For each CTA that a block's bytes go to: what is added to the pieces' shared addresses.
     targets: Vec<u32>,
     /// Barriers, as bytes of the scratchpad, and the bytes that each counts.
     barriers: Vec<(u32, u32)>,
-    /// Moves that have been sent.
+    /// Moves or wishes that have been sent.
     sent: usize,
     /// Barriers that have been sent.
     told: usize,
@@ -76,15 +79,20 @@ struct Job {
 impl Job {
     /// Whether something can be sent.
     fn has_left(&self) -> bool {
-        self.sent < self.moves.len() || self.open == 0 && self.told < self.barriers.len()
+        self.has_moves() || self.open == 0 && self.told < self.barriers.len()
+    }
+
+    /// Whether moves or wishes are left; a job has those of one kind.
+    fn has_moves(&self) -> bool {
+        self.sent < self.moves.len() + self.wishes.len()
     }
 
     fn is_performed(&self) -> bool {
-        self.sent == self.moves.len() && self.open == 0 && self.told == self.barriers.len()
+        !self.has_moves() && self.open == 0 && self.told == self.barriers.len()
     }
 
     fn has_read(&self) -> bool {
-        self.sent == self.moves.len() && self.reading == 0
+        !self.has_moves() && self.reading == 0
     }
 }
 
@@ -211,7 +219,9 @@ impl Lsu {
         }
         let Some(index) = self.bulk.jobs.iter().position(Job::has_left) else { return };
         let mut job = std::mem::replace(&mut self.bulk.jobs[index], Job::EMPTY);
-        if job.sent < job.moves.len() {
+        if job.sent < job.wishes.len() {
+            self.send_wishes(&mut job, now);
+        } else if job.has_moves() {
             self.send_pieces(&mut job, now);
         } else {
             self.send_count(&mut job, now);
@@ -350,8 +360,9 @@ impl Lsu {
         let index = index.expect("a copy outlives its pieces");
         let mut job = std::mem::replace(&mut self.bulk.jobs[index], Job::EMPTY);
         let entry = self.table.get_mut(place);
-        let is_count = matches!(entry.operation, Operation::Mbarrier(_));
-        let goes_on = if is_count {
+        // A barrier's count and a prefetch are of one step.
+        let is_single = matches!(entry.operation, Operation::Mbarrier(_) | Operation::Prefetch(_));
+        let goes_on = if is_single {
             false
         } else if entry.stage == Stage::First {
             job.reading -= 1;
@@ -405,6 +416,7 @@ impl Job {
         way: BulkWay::Load,
         blocks: Vec::new(),
         moves: Vec::new(),
+        wishes: Vec::new(),
         targets: Vec::new(),
         barriers: Vec::new(),
         sent: 0,
@@ -416,12 +428,13 @@ impl Job {
 
     /// A copy that has not begun, with this one's vectors.
     fn emptied(self) -> Job {
-        let Job { mut blocks, mut moves, mut targets, mut barriers, .. } = self;
+        let Job { mut blocks, mut moves, mut wishes, mut targets, mut barriers, .. } = self;
         blocks.clear();
         moves.clear();
+        wishes.clear();
         targets.clear();
         barriers.clear();
-        Job { blocks, moves, targets, barriers, ..Job::EMPTY }
+        Job { blocks, moves, wishes, targets, barriers, ..Job::EMPTY }
     }
 }
 

@@ -6,6 +6,7 @@ mod cost;
 mod faults;
 mod fences;
 mod model;
+mod prefetches;
 mod tables;
 mod textures;
 mod timelines;

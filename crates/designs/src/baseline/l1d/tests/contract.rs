@@ -17,8 +17,14 @@ fn holds(config: &SramL1dConfig, contract: Contract) {
     let outcome = check_with_skips(&contract, &mut |node, slices| {
         Box::new(SramL1d::new(config, node, slices, contract.seed).unwrap())
     });
-    if let Err(fault) = outcome {
-        panic!("{fault}\n{contract:?}\n{config:?}");
+    match outcome {
+        Err(fault) => panic!("{fault}\n{contract:?}\n{config:?}"),
+        Ok(outcome) => {
+            let groups = outcome.statistics[0].iter();
+            let hints =
+                groups.filter(|group| group.name == "l1d_hints").filter_map(|group| group.get("issued"));
+            assert!(hints.sum::<u64>() > 0, "no hint brought a line");
+        }
     }
 }
 

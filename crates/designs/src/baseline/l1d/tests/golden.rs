@@ -55,6 +55,16 @@ impl Bench {
         self.offer(token, line, WORD, Action::Atomic(Box::new(batch)), Policy::Cached)
     }
 
+    pub fn now(&self) -> Cycle {
+        self.now
+    }
+
+    /// Ends a cycle in which the network takes nothing.
+    pub fn tick_without_network(&mut self) {
+        self.now = self.now.next();
+        self.l1d.tick(self.now);
+    }
+
     /// Ends the cycle: what is ready comes out, and the next cycle's tick is done.
     pub fn step(&mut self) {
         while let Some(packet) = self.l1d.outgoing(self.now) {

@@ -2,6 +2,7 @@
 
 mod contract;
 mod golden;
+mod hints;
 mod insertion;
 mod prefetch;
 

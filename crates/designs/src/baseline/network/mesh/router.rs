@@ -41,7 +41,10 @@ impl Rules {
     }
 
     fn class(&self, packet: &Packet) -> usize {
-        let is_reply = matches!(packet.body, Body::ReadReply(_) | Body::WriteAck(_) | Body::AtomicReply(_));
+        let is_reply = matches!(
+            packet.body,
+            Body::ReadReply(_) | Body::WriteAck(_) | Body::AtomicReply(_) | Body::PrefetchAck
+        );
         if self.classes > 1 { usize::from(is_reply) } else { 0 }
     }
 }
