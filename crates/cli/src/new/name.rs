@@ -95,6 +95,7 @@ mod tests {
             (Kind::Replacement, "lru", "`lru` is a built-in replacement policy, expected another name"),
             (Kind::Prefetch, "stride", "`stride` is a built-in prefetch policy, expected another name"),
             (Kind::DramScheduler, "fcfs", "`fcfs` is a built-in DRAM scheduler, expected another name"),
+            (Kind::WarpScheduler, "ccws", "`ccws` is a built-in warp scheduler, expected another name"),
             (Kind::L1d, "fuse", "`fuse` is a built-in L1 data cache, expected another name"),
             (Kind::Llc, "morpheus", "`morpheus` is a built-in last-level cache, expected another name"),
             (Kind::Network, "mesh", "`mesh` is a built-in network, expected another name"),

@@ -114,6 +114,18 @@ impl Part {
                 differs: &["transpose", "--set", "gpu.channels=1", "--set", "llc.sets=8"],
                 compare: "--metric cycles --metric 'dram.row_hits / (dram.reads + dram.writes)'",
             },
+            Kind::WarpScheduler => Part {
+                article: "a",
+                what: "warp scheduler",
+                kin: Kin::Chosen("sm.scheduling"),
+                rooms: &["sm"],
+                files: &[file!("src/lib.rs", "warp-scheduler/lib.rs")],
+                system: include_str!("warp-scheduler/system.toml"),
+                completes: None,
+                decides: "which ready warp issues",
+                differs: &["gemm"],
+                compare: "--metric ipc --metric memory-stall",
+            },
             Kind::L1d => Part {
                 article: "an",
                 what: "L1 data cache",
@@ -345,7 +357,7 @@ mod tests {
     /// What a README shows stays short.
     #[test]
     fn a_policy_is_at_most_forty_lines() {
-        for kind in [Kind::Replacement, Kind::Prefetch, Kind::DramScheduler] {
+        for kind in [Kind::Replacement, Kind::Prefetch, Kind::DramScheduler, Kind::WarpScheduler] {
             let (_, text) = Part::of(kind).unwrap().files[0];
             let lines = text.split("/// Adds").next().unwrap().lines();
             let code = lines.filter(|line| !line.trim().is_empty() && !line.starts_with("//!"));

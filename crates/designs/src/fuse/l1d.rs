@@ -2,7 +2,9 @@
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
-use strata_memory::doors::{Access, Action, Completion, Design, Hint, HintLevel, Hinted, L1d, LineNews, Refusal};
+use strata_memory::doors::{
+    Access, Action, Completion, Design, Hint, HintLevel, Hinted, L1d, LineNews, Refusal,
+};
 use strata_memory::{ByteMask, LineAddress, NodeId, Packet, ParameterError, SliceMap};
 
 use super::approximation::Search;

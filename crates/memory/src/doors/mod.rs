@@ -27,7 +27,8 @@ mod scratchpad;
 
 pub use design::{Coherence, Design, HOST_ITEM_BYTES, Named};
 pub use l1d::{
-    Access, Action, Completion, Hint, HintLevel, Hinted, L1d, L1dChoice, L1dDesign, L1dSite, LineNews, Policy, Refusal,
+    Access, Action, Completion, Hint, HintLevel, Hinted, L1d, L1dChoice, L1dDesign, L1dSite, LineNews,
+    Policy, Refusal,
 };
 pub use lane_path::{
     LANE_WORDS, LaneAccess, LaneAction, LaneCause, LaneDone, LaneEvent, LaneItem, LanePath, LanePathChoice,
