@@ -50,6 +50,8 @@ pub enum Kind {
     Prefetch,
     /// A crate with a scheduler of DRAM channels.
     DramScheduler,
+    /// A crate with a warp scheduler.
+    WarpScheduler,
     /// A crate with an L1 data cache.
     L1d,
     /// A crate with a last-level cache.

@@ -2,8 +2,6 @@
 
 use strata_gpu::machine;
 
-use super::own::{Kin, Part};
-
 /// Longest name.
 const LENGTH: usize = 100;
 
@@ -22,11 +20,11 @@ pub fn of_program(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the name of a part, which is a crate's, too.
+/// Checks the name of a part, which is a crate's, too. `taken` are the names of its like, which are called `what`.
 ///
 /// # Errors
 /// What was found and what was expected.
-pub fn of_part(name: &str, part: &Part) -> Result<(), String> {
+pub fn of_part(name: &str, what: &str, taken: &[String]) -> Result<(), String> {
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
     if !begins || name.len() > LENGTH || !name.chars().all(allowed) {
@@ -35,8 +33,8 @@ pub fn of_part(name: &str, part: &Part) -> Result<(), String> {
             name.escape_debug()
         ));
     }
-    if taken(part.kin).iter().any(|taken| taken == name) {
-        return Err(format!("`{name}` is a built-in {}, expected another name", part.what));
+    if taken.iter().any(|taken| taken == name) {
+        return Err(format!("`{name}` is a built-in {what}, expected another name"));
     }
     if machine::builtin().iter().chain(machine::system::builtin()).any(|builtin| builtin.name == name) {
         return Err(format!("`{name}` is a built-in machine or system, expected another name"));
@@ -49,22 +47,6 @@ pub fn of_part(name: &str, part: &Part) -> Result<(), String> {
         return Err(format!("`{name}` begins as Strata's own crates do, expected another name"));
     }
     Ok(())
-}
-
-/// Names of the parts of a kind that come with the program.
-fn taken(kin: Kin) -> Vec<String> {
-    match kin {
-        Kin::Behind(door) => machine::doors()
-            .iter()
-            .filter(|known| known.name == door)
-            .flat_map(|door| door.choices.iter().map(ToString::to_string))
-            .collect(),
-        Kin::Chosen(key) => machine::policies()
-            .into_iter()
-            .filter(|known| known.key == key)
-            .flat_map(|key| key.policies.into_iter().map(|policy| policy.name))
-            .collect(),
-    }
 }
 
 /// Words that no crate can be called by (the Rust reference, keywords of the edition 2024, strict and reserved).
@@ -96,10 +78,12 @@ const CRATES: [&str; 13] = [
 #[cfg(test)]
 mod tests {
     use super::super::Kind;
+    use super::super::own::Part;
     use super::*;
 
     fn of(kind: Kind, name: &str) -> Result<(), String> {
-        of_part(name, &Part::of(kind).expect("a crate"))
+        let part = Part::of(kind).expect("a crate");
+        of_part(name, part.what, &part.taken())
     }
 
     #[test]
@@ -111,6 +95,7 @@ mod tests {
             (Kind::Replacement, "lru", "`lru` is a built-in replacement policy, expected another name"),
             (Kind::Prefetch, "stride", "`stride` is a built-in prefetch policy, expected another name"),
             (Kind::DramScheduler, "fcfs", "`fcfs` is a built-in DRAM scheduler, expected another name"),
+            (Kind::WarpScheduler, "ccws", "`ccws` is a built-in warp scheduler, expected another name"),
             (Kind::L1d, "fuse", "`fuse` is a built-in L1 data cache, expected another name"),
             (Kind::Llc, "morpheus", "`morpheus` is a built-in last-level cache, expected another name"),
             (Kind::Network, "mesh", "`mesh` is a built-in network, expected another name"),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use strata_gpu::machine::Machine;
+use strata_gpu::machine::{self, Machine};
 use toml::{Table, Value};
 
 use super::strata::Place;
@@ -12,7 +12,7 @@ use crate::print;
 
 /// What the name of a part must differ from.
 #[derive(Clone, Copy, Debug)]
-pub enum Kin {
+enum Kin {
     /// The designs behind a door.
     Behind(&'static str),
     /// The policies that a key chooses.
@@ -27,7 +27,7 @@ pub struct Part {
     /// What it is, in words.
     pub what: &'static str,
     /// Its like.
-    pub kin: Kin,
+    kin: Kin,
     /// Strata's crates that it uses beside `strata-designs` and `strata-memory`, by what follows `strata-`.
     rooms: &'static [&'static str],
     /// Files of its own, where they go and what they hold.
@@ -114,6 +114,18 @@ impl Part {
                 differs: &["transpose", "--set", "gpu.channels=1", "--set", "llc.sets=8"],
                 compare: "--metric cycles --metric 'dram.row_hits / (dram.reads + dram.writes)'",
             },
+            Kind::WarpScheduler => Part {
+                article: "a",
+                what: "warp scheduler",
+                kin: Kin::Chosen("sm.scheduling"),
+                rooms: &["sm"],
+                files: &[file!("src/lib.rs", "warp-scheduler/lib.rs")],
+                system: include_str!("warp-scheduler/system.toml"),
+                completes: None,
+                decides: "which ready warp issues",
+                differs: &["gemm"],
+                compare: "--metric ipc --metric memory-stall",
+            },
             Kind::L1d => Part {
                 article: "an",
                 what: "L1 data cache",
@@ -185,6 +197,21 @@ impl Part {
         })
     }
 
+    /// Names of its like that come with the program.
+    pub fn taken(&self) -> Vec<String> {
+        match self.kin {
+            Kin::Behind(door) => {
+                let doors = machine::doors();
+                let of_door = doors.iter().filter(|known| known.name == door);
+                of_door.flat_map(|door| &door.choices).map(ToString::to_string).collect()
+            }
+            Kin::Chosen(key) => {
+                let of_key = machine::policies().into_iter().filter(|known| known.key == key);
+                of_key.flat_map(|key| key.policies).map(|policy| policy.name).collect()
+            }
+        }
+    }
+
     /// The file that decides: the second of those with several, behind the list of modules.
     fn heart(&self) -> &'static str {
         let sources = || self.files.iter().filter(|(path, _)| path.starts_with("src/"));
@@ -222,7 +249,7 @@ impl Part {
 /// # Errors
 /// A name that it cannot have, a file that exists, a folder that cannot be written, or a place that has no Strata.
 pub fn write(part: Part, name: &str, dir: Option<&Path>, strata: Option<&str>) -> Result<(), String> {
-    name::of_part(name, &part)?;
+    name::of_part(name, part.what, &part.taken())?;
     let strata = Place::find(strata)?;
     let dir = dir.unwrap_or(Path::new(name));
     let all: Vec<(PathBuf, String)> =
@@ -330,9 +357,9 @@ mod tests {
     /// What a README shows stays short.
     #[test]
     fn a_policy_is_at_most_forty_lines() {
-        for kind in [Kind::Replacement, Kind::Prefetch, Kind::DramScheduler] {
+        for kind in [Kind::Replacement, Kind::Prefetch, Kind::DramScheduler, Kind::WarpScheduler] {
             let (_, text) = Part::of(kind).unwrap().files[0];
-            let lines = text.split("#[cfg(test)]").next().unwrap().lines();
+            let lines = text.split("/// Adds").next().unwrap().lines();
             let code = lines.filter(|line| !line.trim().is_empty() && !line.starts_with("//!"));
             let count = code.count();
             assert!(count <= 40, "{kind:?}: {count}");

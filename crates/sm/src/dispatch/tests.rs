@@ -221,7 +221,8 @@ fn a_policy_that_wants_to_wait_is_asked_again_when_a_cta_ends() {
         let window = Window(cycle);
         dispatcher.collect(window);
         let (commands, notices) = &mut sms[1];
-        (commands.collect(window), notices.collect(window));
+        commands.collect(window);
+        notices.collect(window);
         if cycle == 8 {
             notices.send(Notice::CtaDone, 1, Cycle(8)).unwrap();
         }

@@ -55,7 +55,8 @@ fn one_load() -> Vec<Instruction> {
 fn a_load_issues_in_the_cycle_in_which_it_is_held_back_no_more() {
     let mut free = bench(late(0, 50), one_load(), 1);
     let mut held = bench(late(1, 50), one_load(), 1);
-    (free.run(1), held.run(1));
+    free.run(1);
+    held.run(1);
     // The load needs what the instruction before it writes in 9, and issues in 9; held back, in 50.
     let [free_at, held_at] = [&free, &held].map(|bench| bench.told[0].0);
     assert_eq!(held_at.since(free_at), 50 - 9);

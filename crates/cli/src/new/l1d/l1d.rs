@@ -4,7 +4,7 @@ use strata_designs::chassis::{Chassis, Found, Rooms, WriteMissPolicy};
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
 use strata_memory::cache::FrameId;
-use strata_memory::doors::{Access, Action, Completion, L1d, L1dSite, Refusal};
+use strata_memory::doors::{Access, Action, Completion, Hint, HintLevel, Hinted, L1d, L1dSite, Refusal};
 use strata_memory::mshr::MshrId;
 use strata_memory::{ByteMask, Packet};
 
@@ -142,6 +142,14 @@ impl L1d for SkewedL1d {
                 self.chassis.statistics.refuse(cause);
                 Err((access, cause))
             }
+        }
+    }
+
+    fn hint(&mut self, hint: &Hint, now: Cycle) -> Result<Hinted, Refusal> {
+        match hint.level {
+            // It fetches nothing ahead.
+            HintLevel::L1d => Ok(Hinted::Ignored),
+            HintLevel::Llc => self.chassis.hint_below(hint, now),
         }
     }
 

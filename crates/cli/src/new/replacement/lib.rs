@@ -6,8 +6,7 @@ use strata_designs::registry::Registry;
 use strata_memory::Touch;
 use strata_memory::replacement::{Replacement, ReplacementPolicy, Shape};
 
-/// Evicts the next way around the set that has no chance left; each use gives a line one (clock: Corbato, 1968; with
-/// counters: Smith, ACM TODS 1978).
+/// Evicts the next way around the set that has no chance left; each use gives a line one (Smith, ACM TODS 1978).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Clock {
@@ -17,38 +16,33 @@ pub struct Clock {
 
 impl ReplacementPolicy for Clock {
     fn build(&self, Shape { sets, ways, .. }: Shape) -> Box<dyn Replacement> {
-        Box::new(Hands { most: self.chances, ways, chances: vec![0; sets * ways], hands: vec![0; sets] })
+        Box::new(Hands { most: self.chances, sets: vec![(0, vec![0; ways]); sets] })
     }
 }
 
 struct Hands {
     most: u8,
-    ways: usize,
-    chances: Vec<u8>,
-    hands: Vec<usize>,
+    /// Of each set the way that its hand points to, and the chances of its ways.
+    sets: Vec<(usize, Vec<u8>)>,
 }
 
 impl Replacement for Hands {
     fn used(&mut self, set: usize, way: usize, _: &Touch) {
-        let chances = &mut self.chances[set * self.ways + way];
+        let chances = &mut self.sets[set].1[way];
         *chances = self.most.min(chances.saturating_add(1));
     }
 
     fn filled(&mut self, set: usize, way: usize, _: &Touch) {
-        self.chances[set * self.ways + way] = 0;
+        self.sets[set].1[way] = 0;
     }
 
     fn victim(&mut self, set: usize, eligible: u64) -> usize {
-        loop {
-            let way = self.hands[set];
-            let chances = &mut self.chances[set * self.ways + way];
-            let may_go = eligible >> way & 1 == 1;
-            if may_go && *chances == 0 {
-                return way;
-            }
-            *chances -= u8::from(may_go);
-            self.hands[set] = (way + 1) % self.ways;
+        let (hand, chances) = &mut self.sets[set];
+        while eligible >> *hand & 1 == 0 || chances[*hand] > 0 {
+            chances[*hand] = chances[*hand].saturating_sub(1);
+            *hand = (*hand + 1) % chances.len();
         }
+        *hand
     }
 }
 

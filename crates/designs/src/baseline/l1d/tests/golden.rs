@@ -14,7 +14,7 @@ pub(super) const WORD: ByteMask = ByteMask::range(4, 4);
 /// An L1D whose neighbours are played by hand, one call a cycle.
 pub(super) struct Bench {
     pub l1d: SramL1d,
-    now: Cycle,
+    pub now: Cycle,
     /// Packets that left: cycle and packet.
     pub sent: Vec<(u64, Packet)>,
     /// Accesses that were completed: cycle, token, byte 4 of the tray.

@@ -4,6 +4,7 @@ mod contract;
 mod golden;
 mod hints;
 mod insertion;
+mod news;
 mod prefetch;
 
 use super::SramL1dConfig;
