@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Insertion, InsertionPolicy};
-use crate::replacement::Shape;
+use crate::policy::Shape;
 
 /// Every line that is fetched takes a way.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Insertion, InsertionPolicy};
-use crate::replacement::Shape;
+use crate::policy::Shape;
 use crate::touch::Touch;
 
 /// Lines that certain instructions fetch pass, all others take a way (as a compiler marks loads: Xie et al., ICCAD 2013).

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Insertion, InsertionPolicy};
 use crate::address::LineAddress;
-use crate::replacement::Shape;
+use crate::policy::Shape;
 use crate::touch::Touch;
 
 /// Lines of instructions that are the last to touch theirs pass (Khan, Tian and Jiménez, MICRO 2010: sampler of 32 sets and 12 ways, three

@@ -14,8 +14,8 @@ use std::fmt;
 
 use strata_engine::statistics;
 
+use crate::policy::Shape;
 use crate::policy_family;
-use crate::replacement::Shape;
 use crate::touch::Touch;
 use all::All;
 use by_pc::ByPc;

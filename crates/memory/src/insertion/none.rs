@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Insertion, InsertionPolicy};
-use crate::replacement::Shape;
+use crate::policy::Shape;
 use crate::touch::Touch;
 
 /// No line that is fetched takes a way: a cache of loads is switched off, but for requests that wait for the same fetch.

@@ -4,8 +4,7 @@ use strata_engine::seed::Stream;
 
 use super::{Insertion, InsertionPolicy};
 use crate::address::LineAddress;
-use crate::policy::{Chosen, PolicyKind};
-use crate::replacement::Shape;
+use crate::policy::{Chosen, PolicyKind, Shape};
 use crate::touch::{Origin, Touch};
 
 fn state(policy: &str, sets: usize) -> Box<dyn Insertion> {

@@ -6,6 +6,8 @@
 
 mod chosen;
 mod family;
+mod shape;
 
 pub use chosen::Chosen;
 pub use family::{Family, Member, PolicyKind};
+pub use shape::Shape;

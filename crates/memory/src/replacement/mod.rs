@@ -15,10 +15,9 @@ mod tree_plru;
 use std::fmt;
 use std::sync::Arc;
 
-use strata_engine::seed::Stream;
-
 use crate::insertion::{Insertion, InsertionStatistics};
 use crate::policy::Chosen;
+pub use crate::policy::Shape;
 use crate::policy_family;
 use crate::touch::{Touch, TouchKind};
 use drrip::Drrip;
@@ -39,17 +38,6 @@ pub trait Replacement: Send {
     /// The way to evict, among those whose bit is set in `eligible`: never none, and never one that waits for a fill.
     /// The way is not evicted before it is filled, and may be asked for again.
     fn victim(&mut self, set: usize, eligible: u64) -> usize;
-}
-
-/// The shape of the sets that a policy serves.
-#[derive(Clone, Debug)]
-pub struct Shape {
-    /// Number of sets.
-    pub sets: usize,
-    /// Ways of each, 1 to 64.
-    pub ways: usize,
-    /// Random numbers of the cache.
-    pub stream: Stream,
 }
 
 /// A replacement policy.
