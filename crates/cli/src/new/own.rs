@@ -365,4 +365,47 @@ mod tests {
             assert!(count <= 40, "{kind:?}: {count}");
         }
     }
+
+    fn of(kind: Kind, name: &str) -> Result<(), String> {
+        let part = Part::of(kind).expect("a crate");
+        name::of_part(name, part.what, &part.taken())
+    }
+
+    #[test]
+    fn a_name_is_a_crates_and_no_other_parts() {
+        for name in ["mine", "my-lru", "l1d2", "not_lru", "lru2"] {
+            assert_eq!(of(Kind::Replacement, name), Ok(()), "{name}");
+        }
+        for (kind, name, expected) in [
+            (Kind::Replacement, "lru", "`lru` is a built-in replacement policy, expected another name"),
+            (Kind::Prefetch, "stride", "`stride` is a built-in prefetch policy, expected another name"),
+            (Kind::DramScheduler, "fcfs", "`fcfs` is a built-in DRAM scheduler, expected another name"),
+            (Kind::WarpScheduler, "ccws", "`ccws` is a built-in warp scheduler, expected another name"),
+            (Kind::L1d, "fuse", "`fuse` is a built-in L1 data cache, expected another name"),
+            (Kind::Llc, "morpheus", "`morpheus` is a built-in last-level cache, expected another name"),
+            (Kind::Network, "mesh", "`mesh` is a built-in network, expected another name"),
+            (Kind::RegisterFile, "sram", "`sram` is a built-in register file, expected another name"),
+            (Kind::L1d, "gtx480", "`gtx480` is a built-in machine or system, expected another name"),
+            (Kind::L1d, "l1-sram", "`l1-sram` is a built-in machine or system, expected another name"),
+            (Kind::L1d, "match", "`match` means something to Rust or to cargo, expected another name"),
+            (
+                Kind::L1d,
+                "serde-json",
+                "`serde-json` means something to Rust or to cargo, expected another name",
+            ),
+            (
+                Kind::L1d,
+                "strata-mine",
+                "`strata-mine` begins as Strata's own crates do, expected another name",
+            ),
+        ] {
+            assert_eq!(of(kind, name).unwrap_err(), expected);
+        }
+        for name in ["", "Mine", "-mine", "1st", "a.b", "a/b", "..", "é", "a b", &"a".repeat(101)] {
+            let error = of(Kind::L1d, name).unwrap_err();
+            assert!(error.contains("expected a name of small letters"), "{name}: {error}");
+        }
+        // What is taken elsewhere is free here.
+        assert_eq!(of(Kind::L1d, "lru"), Ok(()));
+    }
 }
