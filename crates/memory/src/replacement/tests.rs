@@ -237,14 +237,17 @@ fn is_gone(policy: &str, ways: usize, accesses: &[u64], line: u64) -> bool {
     misses_of(policy, 1, ways, &all).pop().expect("there are accesses")
 }
 
-/// The most accesses to different lines that leave `line` where it is: to some of `old`, and to new ones.
-fn most_survived(policy: &str, ways: usize, so_far: &[u64], line: u64, old: &[u64]) -> usize {
+/// The most accesses to different lines, of `limit`, that leave `line` where it is: to some of `old`, and to new ones.
+fn most_survived(policy: &str, ways: usize, so_far: &[u64], line: u64, old: &[u64], limit: usize) -> usize {
+    if limit == 0 {
+        return 0;
+    }
     let new = 100 + so_far.len() as u64;
     let survived = old.iter().copied().chain([new]).filter_map(|next| {
         let accesses = [so_far, &[next]].concat();
         let left: Vec<_> = old.iter().copied().filter(|other| *other != next).collect();
         let survives = !is_gone(policy, ways, &accesses, line);
-        survives.then(|| 1 + most_survived(policy, ways, &accesses, line, &left))
+        survives.then(|| 1 + most_survived(policy, ways, &accesses, line, &left, limit - 1))
     });
     survived.max().unwrap_or(0)
 }
@@ -281,7 +284,7 @@ fn lines_live_as_long_as_published() {
         for before in (0..(ways as u64).pow(3)).map(three) {
             for line in &lines {
                 let old: Vec<_> = lines.iter().copied().filter(|other| other != line).collect();
-                most = most.max(most_survived(policy, ways, &before, *line, &old));
+                most = most.max(most_survived(policy, ways, &before, *line, &old, 2 * ways));
             }
             let with_new = [&before[..], &[50]].concat();
             for (count, can) in can.iter_mut().enumerate() {
