@@ -25,6 +25,7 @@ import fidelity
 import pages
 import picture
 import plot
+import policies
 import scheduling
 import sentinels
 import workloads
@@ -95,11 +96,11 @@ WRITERS = {
     "docs/characteristics.md": workloads.page,
     "docs/fidelity.md": fidelity.parts,
     "docs/stash-workloads.md": stash_workloads.parts,
-    "docs/policies.md": scheduling.parts,
     "docs/races.md": races,
     "docs/machines.md": machines,
     "docs/launch-files.md": launch_files,
     "docs/performance.md": lambda binary: {},
+    "docs/policies.md": lambda binary: {**policies.parts(binary), **scheduling.parts(binary)},
 }
 
 

@@ -24,6 +24,7 @@ COSTLY = {
         "threads": ["volta-fuse"], "time": ["gtx480"],
     },
     "docs/fidelity.md": {"programs": ["gtx480"]},
+    "docs/policies.md": {"replacement": ["gtx480"], "prefetch": ["gtx480"]},
     "docs/notebooks/knee.ipynb": {"notebook": ["gtx480"]},
     "docs/notebooks/five-designs.ipynb": {"notebook": ["gtx480", "rtx3080-quarter", "stash-apu"]},
     "docs/notebooks/papers.ipynb": {"notebook": ["gtx480", "rtx3080-quarter", "stash-apu"]},
@@ -32,6 +33,7 @@ COSTLY = {
 COMMANDS = {
     "docs/performance.md": "scripts/performance.py",
     "docs/fidelity.md": "scripts/fidelity.py --programs FOLDER",
+    "docs/policies.md": "scripts/policies.py",
     **{page: f"scripts/notebooks.py --write {page.split('/')[-1].removesuffix('.ipynb')}" for page in COSTLY if page.endswith(".ipynb")},
 }
 
