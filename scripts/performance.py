@@ -52,7 +52,7 @@ STAGES = [
 ]
 # What is done once a run, not once an instruction; among it, making and clearing the parts of the machine.
 ONCE = "once a run"
-MAKERS = (":zeros", "scratchpad.rs:new", "tags.rs:with_buffers", "simt.rs:new", "barriers.rs:new", "cache.rs:new", "credits.rs:new")
+MAKERS = (":zeros", "scratchpad.rs:new", "tags.rs:with_buffers", "tags.rs:add_buffers", "simt.rs:new", "barriers.rs:new", "cache.rs:new", "credits.rs:new")
 
 # Functions of libc that belong to their callers.
 HELPERS = re.compile(r"^_*(mem(cpy|move|set|cmp)|bcmp|malloc|calloc|realloc|free|posix_memalign|aligned_alloc)")

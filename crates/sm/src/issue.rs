@@ -37,6 +37,8 @@ impl<D: Doors> Sm<D> {
             for scheduler in 0..self.shares.len() {
                 self.stall(scheduler);
             }
+        } else if self.throttle.is_some() {
+            idle &= self.pick_unheld(launch, ready, waiting, now);
         } else {
             idle &= self.pick(launch, ready, waiting, now);
         }
@@ -52,10 +54,7 @@ impl<D: Doors> Sm<D> {
     /// Lets each scheduler pick a warp. Returns whether none did and none would in the next cycle.
     #[inline]
     fn pick(&mut self, launch: &Launch, mut ready: u64, mut waiting: u64, now: Cycle) -> bool {
-        let held = if self.throttle.is_some() { self.hold(launch, ready, now) } else { 0 };
-        ready &= !held;
-        // What is held back may issue in a later cycle without another event.
-        let mut idle = held == 0;
+        let mut idle = true;
         for scheduler in 0..self.schedulers.len() {
             let share = self.shares[scheduler];
             let view = View { ready: ready & share, waiting: waiting & share };
@@ -78,8 +77,16 @@ impl<D: Doors> Sm<D> {
         idle
     }
 
-    /// Of these warps, those whose next instruction is a load that the throttle holds back.
+    /// As [`Sm::pick`], of warps that the throttle does not hold back.
     #[cold]
+    #[inline(never)]
+    fn pick_unheld(&mut self, launch: &Launch, ready: u64, waiting: u64, now: Cycle) -> bool {
+        let held = self.hold(launch, ready, now);
+        // What is held back may issue in a later cycle without another event.
+        self.pick(launch, ready & !held, waiting, now) && held == 0
+    }
+
+    /// Of these warps, those whose next instruction is a load that the throttle holds back.
     fn hold(&mut self, launch: &Launch, ready: u64, now: Cycle) -> u64 {
         let is_load = |warp: &usize| loads(&launch.kernel.code[self.fetch.head(*warp) as usize].op);
         let loads = members(ready).filter(is_load).fold(0, |loads, warp| loads | 1 << warp);

@@ -19,6 +19,7 @@ use crate::launch::Launch;
 
 impl Lsu {
     /// Accepts a prefetch.
+    #[inline(never)]
     pub(super) fn issue_prefetch<O: Operands>(
         &mut self,
         memory: &MemoryInstruction<'_>,

@@ -107,7 +107,7 @@ impl<S: policy::WarpScheduler> AnyScheduler for S {
     }
 }
 
-/// Calls a method of the scheduler behind each variant.
+/// Calls a method of the scheduler behind each variant. A call through the table stands apart: it would cost the others registers.
 macro_rules! each {
     ($self:expr, $scheduler:ident => $call:expr) => {
         match $self {
@@ -115,9 +115,15 @@ macro_rules! each {
             Scheduler::GreedyThenOldest($scheduler) => $call,
             Scheduler::SwitchOnMemory($scheduler) => $call,
             Scheduler::TwoLevel($scheduler) => $call,
-            Scheduler::Other($scheduler) => $call,
+            Scheduler::Other($scheduler) => apart(|| $call),
         }
     };
+}
+
+#[cold]
+#[inline(never)]
+fn apart<T>(call: impl FnOnce() -> T) -> T {
+    call()
 }
 
 impl Scheduler {

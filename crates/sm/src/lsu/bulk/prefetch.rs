@@ -23,6 +23,7 @@ const UNIT: u64 = 16;
 
 impl Lsu {
     /// Accepts a prefetch in bulk.
+    #[inline(never)]
     pub(in crate::lsu) fn issue_bulk_prefetch<O: Operands>(
         &mut self,
         memory: &MemoryInstruction<'_>,
