@@ -52,7 +52,7 @@ impl<D: Doors> Sm<D> {
     }
 
     /// Lets each scheduler pick a warp. Returns whether none did and none would in the next cycle.
-    #[inline]
+    #[inline(always)]
     fn pick(&mut self, launch: &Launch, mut ready: u64, mut waiting: u64, now: Cycle) -> bool {
         let mut idle = true;
         for scheduler in 0..self.schedulers.len() {

@@ -91,7 +91,8 @@ fn bind(machine: &Machine, section: &EnergySection, groups: &[Group]) -> Result<
         let mut events = Vec::new();
         for (group_name, costs) in &structure.pj {
             let group = groups.iter().find(|group| group.name == group_name).ok_or_else(|| {
-                let known: Vec<&str> = groups.iter().map(|group| group.name).collect();
+                let costly = groups.iter().filter(|group| energy_events(group).next().is_some());
+                let known: Vec<&str> = costly.map(|group| group.name).collect();
                 format!("{name}.pj: found the group `{group_name}`, expected one of {}", known.join(", "))
             })?;
             for (counter, pj) in costs {

@@ -96,6 +96,28 @@ struct Guarded {
     statistics: InsertionStatistics,
 }
 
+impl Guarded {
+    #[inline(never)]
+    fn used(&mut self, frame: usize, touch: &Touch) {
+        let ways = self.victims.ways;
+        self.insertion.used(frame / ways, frame % ways, touch);
+        self.victims.used(frame, touch);
+    }
+
+    #[inline(never)]
+    fn filled(&mut self, frame: usize, touch: &Touch) {
+        let ways = self.victims.ways;
+        self.statistics.inserted += 1;
+        self.insertion.filled(frame / ways, frame % ways, touch);
+        self.victims.filled(frame, touch);
+    }
+
+    #[inline(never)]
+    fn victim(&mut self, set: usize, eligible: u64) -> usize {
+        self.victims.victim(set, eligible)
+    }
+}
+
 impl Victims {
     /// Makes the state of a policy.
     ///
@@ -157,10 +179,7 @@ impl Victims {
             State::Fifo(_) | State::Random(_) => {}
             State::Tree(trees) => trees.point_away(frame / ways, frame % ways),
             State::Other(policy) => policy.used(frame / ways, frame % ways, touch),
-            State::Guarded(guarded) => {
-                guarded.insertion.used(frame / ways, frame % ways, touch);
-                guarded.victims.used(frame, touch);
-            }
+            State::Guarded(guarded) => guarded.used(frame, touch),
         }
     }
 
@@ -173,11 +192,7 @@ impl Victims {
             State::Random(_) => {}
             State::Tree(trees) => trees.point_away(frame / ways, frame % ways),
             State::Other(policy) => policy.filled(frame / ways, frame % ways, touch),
-            State::Guarded(guarded) => {
-                guarded.statistics.inserted += 1;
-                guarded.insertion.filled(frame / ways, frame % ways, touch);
-                guarded.victims.filled(frame, touch);
-            }
+            State::Guarded(guarded) => guarded.filled(frame, touch),
         }
     }
 
@@ -197,7 +212,7 @@ impl Victims {
                 assert!(way < 64 && eligible >> way & 1 == 1, "a policy evicts an eligible way, not {way}");
                 way
             }
-            State::Guarded(guarded) => guarded.victims.victim(set, eligible),
+            State::Guarded(guarded) => guarded.victim(set, eligible),
         }
     }
 }
