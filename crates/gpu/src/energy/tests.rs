@@ -81,7 +81,7 @@ fn mistakes_are_named_with_file_key_found_and_expected() {
             "pj.lsu.shared_passes",
             "pj.lsv.shared_passes",
             "m.toml: energy.shared_memory.pj: found the group `lsv`, expected one of sm, lsu, register_file, l1d, \
-             instruction_cache, constant_cache, partition, l2, dram, network.request, network.reply",
+             instruction_cache, constant_cache, l2, dram, network.request, network.reply",
         ),
         (
             "[energy.rest]\n",

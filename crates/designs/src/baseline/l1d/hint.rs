@@ -37,7 +37,7 @@ impl Chassis<SramStore> {
             return Ok(Hinted::Taken);
         }
         let touch = Touch { line, origin: hint.origin, node: self.node, kind: TouchKind::Prefetch };
-        let in_buffer = self.cache.store.is_fetched_outside(&touch);
+        let in_buffer = self.cache.store.is_fetched_outside(|| touch);
         let takes_way = may_fetch && here.is_none() && !in_buffer;
         let victim = if takes_way { self.cache.store.sets.victim(line) } else { None };
         if !may_fetch || takes_way && victim.is_none() {

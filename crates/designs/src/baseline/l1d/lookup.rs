@@ -89,7 +89,7 @@ impl Chassis<SramStore> {
         if fetches == 1 && self.cache.mshrs.is_full() {
             return Err(Refusal::Mshr);
         }
-        if fetches == 1 && self.cache.store.is_fetched_outside(&access.touch(self.node)) {
+        if fetches == 1 && self.cache.store.is_fetched_outside(|| access.touch(self.node)) {
             // A victim is chosen, and needs its room, only when the fetch is done.
             let room = self.network_room_for_new(fetches + through);
             return if room { Ok(Route::Miss(None, wanted)) } else { Err(Refusal::Network) };
@@ -184,7 +184,7 @@ impl Chassis<SramStore> {
         let is_here = self.cache.store.sets.find(line).or_else(|| self.buffered(line)).is_some();
         let may_fetch = !is_here && self.has_mshr();
         let touch = Touch { line, node: self.node, kind: TouchKind::Prefetch, ..Touch::default() };
-        let in_buffer = self.cache.store.is_fetched_outside(&touch);
+        let in_buffer = self.cache.store.is_fetched_outside(|| touch);
         let victim = if may_fetch && !in_buffer { self.cache.store.sets.victim(line) } else { None };
         let Some(prefetching) = &mut self.prefetching else { return };
         if is_here {

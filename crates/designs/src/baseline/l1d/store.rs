@@ -51,8 +51,8 @@ impl SramStore {
 
     /// Whether the line that a request misses is fetched into a frame outside the sets.
     #[inline]
-    pub fn is_fetched_outside(&self, touch: &Touch) -> bool {
-        self.shape.on_fill || !self.sets.keeps(touch)
+    pub fn is_fetched_outside(&self, touch: impl FnOnce() -> Touch) -> bool {
+        self.sets.has_buffers() && (self.shape.on_fill || !self.sets.keeps(&touch()))
     }
 }
 

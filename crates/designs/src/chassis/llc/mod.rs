@@ -120,6 +120,8 @@ pub struct Slice<P: Protocol> {
     pub cache: Cache<Packet, Sets, P::Rest>,
     /// Requests that wait for their look-up.
     pub requests: DelayLine<Packet>,
+    /// How many of them are hints.
+    hints: usize,
     replies: DelayLine<Packet>,
     last_reply: Cycle,
     /// Requests for the channel, oldest first.
@@ -160,6 +162,7 @@ impl<P: Protocol> Slice<P> {
             number,
             cache: Cache::new(sets, capacity),
             requests: DelayLine::new(parameters.request_queue + parameters.rop_latency as usize),
+            hints: 0,
             replies: DelayLine::new(parameters.reply_room()),
             last_reply: Cycle::ZERO,
             to_dram: VecDeque::with_capacity(parameters.dram_queue),
@@ -208,7 +211,7 @@ impl<P: Protocol> Slice<P> {
             self.statistics.stalled_reply += 1;
             return;
         }
-        if self.requests.front(now).is_some_and(|request| matches!(request.body, Body::Prefetch)) {
+        if self.hints > 0 && self.requests.front(now).is_some_and(is_hint) {
             let stall = self.look_up_hint(now).err();
             self.awaits_reply = stall == Some(Stall::Reply);
             if let Some(stall) = stall {
@@ -241,12 +244,20 @@ impl<P: Protocol> Slice<P> {
     }
 }
 
+/// Whether a request is a line that the program wishes for.
+fn is_hint(request: &Packet) -> bool {
+    matches!(request.body, Body::Prefetch)
+}
+
 impl<P: Protocol> Llc for Slice<P> {
     fn offer(&mut self, request: Packet, now: Cycle) -> Result<(), Packet> {
-        let bytes = request.wire_bytes();
+        let (bytes, is_hint) = (request.wire_bytes(), is_hint(&request));
         let offered = self.requests.push(now + self.parameters.rop_latency, request);
         match offered {
-            Ok(()) => self.statistics.bytes_in += u64::from(bytes),
+            Ok(()) => {
+                self.statistics.bytes_in += u64::from(bytes);
+                self.hints += usize::from(is_hint);
+            }
             Err(_) => self.statistics.refused += 1,
         }
         offered

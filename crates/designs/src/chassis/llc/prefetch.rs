@@ -39,6 +39,7 @@ impl<P: Protocol> Slice<P> {
             return Err(Stall::Dram);
         }
         let request = self.requests.pop(now).expect("the next request was looked at");
+        self.hints -= 1;
         self.statistics.tag_reads += 1;
         P::acknowledge(self, request.into_reply(), now + self.parameters.hit_latency);
         let frames = self.cache.frames().count();
