@@ -32,16 +32,13 @@ impl<D: Doors> Sm<D> {
         self.refresh(launch);
         self.accounted = now.next();
         let mut idle = self.released == 0;
-        let (mut ready, waiting) = (self.issuable(), self.waiting());
-        if self.throttle.is_some() {
-            // What is held back may issue in a later cycle without another event.
-            let held = self.hold(launch, ready, now);
-            (ready, idle) = (ready & !held, idle && held == 0);
-        }
+        let (ready, waiting) = (self.issuable(), self.waiting());
         if ready == 0 && !self.looks_at_waiting {
             for scheduler in 0..self.shares.len() {
                 self.stall(scheduler);
             }
+        } else if self.throttle.is_some() {
+            idle &= self.pick_unheld(launch, ready, waiting, now);
         } else {
             idle &= self.pick(launch, ready, waiting, now);
         }
@@ -55,7 +52,7 @@ impl<D: Doors> Sm<D> {
     }
 
     /// Lets each scheduler pick a warp. Returns whether none did and none would in the next cycle.
-    #[inline]
+    #[inline(always)]
     fn pick(&mut self, launch: &Launch, mut ready: u64, mut waiting: u64, now: Cycle) -> bool {
         let mut idle = true;
         for scheduler in 0..self.schedulers.len() {
@@ -80,9 +77,16 @@ impl<D: Doors> Sm<D> {
         idle
     }
 
-    /// Of these warps, those whose next instruction is a load that the throttle holds back.
+    /// As [`Sm::pick`], of warps that the throttle does not hold back.
     #[cold]
     #[inline(never)]
+    fn pick_unheld(&mut self, launch: &Launch, ready: u64, waiting: u64, now: Cycle) -> bool {
+        let held = self.hold(launch, ready, now);
+        // What is held back may issue in a later cycle without another event.
+        self.pick(launch, ready & !held, waiting, now) && held == 0
+    }
+
+    /// Of these warps, those whose next instruction is a load that the throttle holds back.
     fn hold(&mut self, launch: &Launch, ready: u64, now: Cycle) -> u64 {
         let is_load = |warp: &usize| loads(&launch.kernel.code[self.fetch.head(*warp) as usize].op);
         let loads = members(ready).filter(is_load).fold(0, |loads, warp| loads | 1 << warp);
@@ -228,8 +232,7 @@ impl<D: Doors> Sm<D> {
         warps.blocked_by_reads = warps.blocked_by_reads & !dirty | by_reads;
     }
 
-    /// Issues a warp's next instruction. Returns whether it accesses memory. By itself: what it needs would cost the cycle around it registers.
-    #[inline(never)]
+    /// Issues a warp's next instruction. Returns whether it accesses memory.
     fn issue_one(&mut self, launch: &Launch, warp: usize, now: Cycle) -> bool {
         let pc = self.fetch.head(warp);
         let instruction = &launch.kernel.code[pc as usize];
