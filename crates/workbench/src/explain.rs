@@ -162,7 +162,7 @@ fn of_policies(asked: &str, keys: &[PolicyKey]) -> Option<String> {
         let asked = key.policies.iter().filter(|policy| is_asked(&policy.name));
         asked.map(|policy| format!("{} = {}: {}\n", key.key, policy.value, policy.meaning)).collect()
     };
-    if let Some(key) = keys.iter().find(|key| key.key == asked) {
+    if let Some(key) = keys.iter().find(|key| key.key == asked || short(key.key).as_deref() == Some(asked)) {
         return Some(format!("{}: {}\n{}", key.key, key.meaning, lines(key, &|_| true)));
     }
     let of_key = |key: &PolicyKey| {
@@ -170,6 +170,13 @@ fn of_policies(asked: &str, keys: &[PolicyKey]) -> Option<String> {
         lines(key, &|policy| policy == name)
     };
     Some(keys.iter().map(of_key).collect::<String>()).filter(|text| !text.is_empty())
+}
+
+/// A cache's key without its design, as `--set` takes it, too.
+fn short(key: &str) -> Option<String> {
+    let (door, rest) = key.split_once('.')?;
+    let (_, rest) = rest.split_once('.')?;
+    ["l1d", "llc"].contains(&door).then(|| format!("{door}.{rest}"))
 }
 
 /// A metric: its expression, and the meaning of each counter in it.
@@ -284,6 +291,8 @@ mod tests {
             );
         }
         assert_eq!((of("dram"), of("dram.scheduler.timeout"), of("l1d")), (None, None, None));
+        assert_eq!(of("llc.prefetch"), of("llc.conventional.prefetch"));
+        assert!(of("llc.prefetch").unwrap().contains("llc.conventional.prefetch = stream: "));
         let listed = keys_of(&keys);
         assert!(listed.lines().any(|line| line == "l1d.sram.replacement (8 policies)"), "{listed}");
     }
