@@ -124,22 +124,7 @@ fn the_ctas_of_a_cluster_go_to_one_sm() {
     let (mut dispatcher, mut sms) = machine(3);
     // Three clusters of three; an SM has room for one and two CTAs more.
     dispatcher.begin_clusters(9, 3, 5, Cycle::ZERO);
-    let mut log = Vec::new();
-    for cycle in 0..14 {
-        let window = Window(cycle);
-        dispatcher.collect(window);
-        for (sm, (commands, notices)) in sms.iter_mut().enumerate() {
-            commands.collect(window);
-            notices.collect(window);
-            while let Some(command) = commands.receive(Cycle(cycle)) {
-                commands.release(1, Cycle(cycle));
-                log.push((cycle, sm, command));
-            }
-            commands.flush(window);
-        }
-        dispatcher.tick(Cycle(cycle));
-        dispatcher.flush(window);
-    }
+    let log = handed_out(&mut dispatcher, &mut sms, 14);
     // One a cycle and SM; the next cluster begins in the cycle of the last one's end.
     let wanted = (0..9).map(|cta| (1 + cta - cta / 3, cta as usize / 3, Command::StartCta(cta)));
     assert_eq!(log, wanted.collect::<Vec<_>>());
