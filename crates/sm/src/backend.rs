@@ -3,7 +3,8 @@
 use strata_engine::Cycle;
 use strata_memory::bits::members;
 use strata_memory::doors::RegisterFile;
-use strata_ptx::isa::{Dst, Op};
+use strata_memory::register_banks::WriteInPlace;
+use strata_ptx::isa::{Dst, Instruction, Op};
 use strata_ptx::lanes::{ALL_LANES, Row};
 
 use crate::collector::Target;
@@ -13,12 +14,14 @@ use crate::execute::View;
 use crate::launch::Launch;
 use crate::lsu::MemoryInstruction;
 use crate::sm::Sm;
+use crate::token::Token;
 
 impl<D: Doors> Sm<D> {
     /// Advances the register file by one cycle and collects operands.
     pub(crate) fn collect_operands(&mut self, now: Cycle) {
         // Even without pending reads, the register file may have writes to drain to its banks.
-        if self.collectors.is_empty() && self.registers.next_event(now) > now {
+        let has_none = self.collectors.is_empty() || self.registers.banks().is_some();
+        if has_none && self.registers.next_event(now) > now {
             return;
         }
         let mut complete = 0;
@@ -28,6 +31,9 @@ impl<D: Doors> Sm<D> {
 
     /// Dispatches instructions whose operands have arrived to their units, oldest first.
     pub(crate) fn dispatch(&mut self, launch: &Launch, now: Cycle) {
+        if let Some((index, target)) = self.collectors.only_ready() {
+            return self.dispatch_only(launch, index, target, now);
+        }
         let ready = self.collectors.ready_targets();
         if ready >> Target::Control.index() & 1 == 1 {
             while let Some(index) = self.collectors.oldest_ready(Target::Control) {
@@ -50,9 +56,33 @@ impl<D: Doors> Sm<D> {
         }
     }
 
+    /// Dispatches the only instruction whose operands have arrived.
+    #[inline(always)]
+    fn dispatch_only(&mut self, launch: &Launch, index: usize, target: Target, now: Cycle) {
+        match target {
+            Target::Control => self.resolve(launch, index, now),
+            Target::Unit(UnitKind::Ldst) => {
+                if self.lsu.can_accept() && self.collectors.oldest_ready_in_order(target) == Some(index) {
+                    self.access(launch, index, now);
+                }
+            }
+            Target::Unit(kind) => {
+                if let Some(unit) = self.units.available(kind, now) {
+                    self.compute(launch, index, unit, now);
+                }
+            }
+        }
+    }
+
     fn compute(&mut self, launch: &Launch, index: usize, unit: usize, now: Cycle) {
         let (collected, rows) = self.collectors.get(index);
         let instruction = &launch.kernel.code[collected.pc as usize];
+        if self.units.micro(collected.pc).routine.is_some() {
+            let token = Token::of_executed(collected.warp, collected.pc, collected.lanes);
+            self.units.dispatch_executed(instruction.class, unit, token, now);
+            self.collectors.remove(index);
+            return;
+        }
         let context = &mut self.warps.contexts[collected.warp as usize];
         if matches!(instruction.op, Op::ReadSpecial(_)) {
             (context.clock, context.nanoseconds) = (now.0, nanoseconds(now, self.clock_mhz));
@@ -114,30 +144,65 @@ impl<D: Doors> Sm<D> {
     pub(crate) fn write_back(&mut self, launch: &Launch, now: Cycle) {
         let mut kept = 0;
         for index in 0..self.units.advance(now) {
-            let outcome = self.units.writing(index);
-            let warp = outcome.warp as usize;
-            while let Some((register, lanes, row)) = outcome.next_row() {
-                if !self.registers.offer_write(outcome.warp, register, lanes, row, now) {
-                    break;
-                }
-                outcome.took_row();
-            }
-            if outcome.next_row().is_some() {
-                self.units.keep(index, kept);
+            let token = self.units.writing(index);
+            let left = match token.outcome() {
+                None => self.write_executed(launch, token, now),
+                Some(place) => self.write_outcome(launch, place, now).then_some(token),
+            };
+            if let Some(token) = left {
+                self.units.keep(token, kept);
                 kept += 1;
-                continue;
             }
-            outcome.write_predicates(&mut self.warps.predicates[warp]);
-            let instruction = &launch.kernel.code[outcome.pc as usize];
-            self.units.retire(index);
-            let is_awaited = self.scoreboard.release(warp, instruction);
-            self.warps.recheck(u64::from(is_awaited) << warp);
-            self.finish_instruction(warp, now);
         }
         self.units.end_writing(kept);
         for warp in members(self.warps.barrier_results_due) {
             self.write_barrier_result(launch, warp, now);
         }
+    }
+
+    /// Takes the time to write the rows of an instruction that has been executed. Returns what is left of it if one is refused.
+    #[inline(always)]
+    fn write_executed(&mut self, launch: &Launch, token: Token, now: Cycle) -> Option<Token> {
+        let instruction = &launch.kernel.code[token.pc() as usize];
+        let writes = &self.units.micro(token.pc()).writes;
+        if writes.rows != 0
+            && let Some(banks) = self.registers.banks()
+        {
+            let write = WriteInPlace { done: token.done(), is_partial: token.is_partial() };
+            let registers = instruction.writes.as_slice();
+            let done = banks.write_in_place(token.warp(), registers, writes, write, now);
+            if done < writes.rows {
+                return Some(token.with_done(done));
+            }
+        }
+        self.end_instruction(usize::from(token.warp()), instruction, now);
+        None
+    }
+
+    /// Writes rows of an outcome. Returns whether the register file refused one.
+    #[inline(always)]
+    fn write_outcome(&mut self, launch: &Launch, place: u16, now: Cycle) -> bool {
+        let outcome = self.units.outcome(place);
+        let warp = outcome.warp as usize;
+        while let Some((register, lanes, row)) = outcome.next_row() {
+            if !self.registers.offer_write(outcome.warp, register, lanes, row, now) {
+                return true;
+            }
+            outcome.took_row();
+        }
+        outcome.write_predicates(&mut self.warps.predicates[warp]);
+        let instruction = &launch.kernel.code[outcome.pc as usize];
+        self.units.free(place);
+        self.end_instruction(warp, instruction, now);
+        false
+    }
+
+    /// Ends an instruction whose results have been written.
+    #[inline(always)]
+    fn end_instruction(&mut self, warp: usize, instruction: &Instruction, now: Cycle) {
+        let is_awaited = self.scoreboard.release(warp, instruction);
+        self.warps.recheck(u64::from(is_awaited) << warp);
+        self.finish_instruction(warp, now);
     }
 
     fn write_barrier_result(&mut self, launch: &Launch, warp: usize, now: Cycle) {

@@ -3,6 +3,7 @@
 use strata_engine::Cycle;
 use strata_memory::bits::members;
 use strata_memory::doors::{Arrival, CollectorPort, RegisterFile, Ticket};
+use strata_memory::register_banks::Footprint;
 use strata_ptx::exec::picked_element;
 use strata_ptx::isa::{Instruction, Op, Pc, Reg, RegSet, Src};
 use strata_ptx::lanes::{LaneMask, Row};
@@ -46,24 +47,6 @@ struct SecondRead {
     place: u8,
 }
 
-impl SecondRead {
-    /// Requests the row that the collector's first one names. `base` is where the collector's rows begin among all. Out of
-    /// line, because few instructions read so.
-    #[inline(never)]
-    fn request(
-        &self,
-        unit: &Collected,
-        base: usize,
-        rows: &mut [Row],
-        registers: &mut (impl RegisterFile + ?Sized),
-        now: Cycle,
-    ) {
-        let picked = picked_element(&rows[base], self.registers, unit.lanes) as u8;
-        let ticket = Ticket((base + usize::from(self.place)) as u16);
-        registers.request(unit.warp, &[Reg(self.first + picked)], ticket, rows, now);
-    }
-}
-
 /// An instruction in a collector.
 #[derive(Clone, Debug)]
 pub struct Collected {
@@ -75,8 +58,8 @@ pub struct Collected {
     pub lanes: LaneMask,
     /// The warp's predicates at issue; set only if the instruction reads any.
     pub predicates: [LaneMask; PREDICATES],
-    /// Where the instruction goes next: [`Target::index`].
-    target: u8,
+    /// Where the instruction goes next.
+    target: Target,
     /// Number of operand rows that have not arrived.
     missing: u8,
 }
@@ -117,6 +100,8 @@ pub struct Collectors {
     picking: u64,
     /// Which register, for each of them.
     seconds: Slots<SecondRead>,
+    /// Those of them whose pick has just arrived.
+    picked: Vec<u8>,
     /// Per target: mask of its occupied collectors.
     bound: [u64; Target::COUNT],
     /// Mask of the targets of ready collectors.
@@ -143,7 +128,7 @@ impl Collectors {
         pool_of[Target::Control.index()] = pool_of[UnitKind::Sp as usize];
         let places = pool_of.map(|pool: u8| pools[usize::from(pool)]);
         let empty =
-            Collected { warp: 0, pc: 0, lanes: 0, predicates: [0; PREDICATES], target: 0, missing: 0 };
+            Collected { warp: 0, pc: 0, lanes: 0, predicates: [0; PREDICATES], target: Target::Control, missing: 0 };
         Collectors {
             units: Slots::new(|| empty.clone()),
             all: u64::MAX >> (64 - count),
@@ -157,6 +142,7 @@ impl Collectors {
             collecting: Slots::new(|| 0),
             picking: 0,
             seconds: Slots::new(SecondRead::default),
+            picked: Vec::with_capacity(count as usize),
             bound: [0; Target::COUNT],
             targets: 0,
             arrived: Vec::with_capacity(count as usize * COLLECTOR_ROWS),
@@ -187,77 +173,134 @@ impl Collectors {
         self.full
     }
 
-    /// Puts an instruction into a free collector of its target's pool and requests its operand rows.
+    /// Takes a free collector of the target's pool for the instruction that issues. Returns its index.
     ///
     /// # Panics
     /// When the pool has no free collector: ask [`Collectors::full`] first.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "an instruction's identity, at its one place of issue")]
-    pub fn insert(
-        &mut self,
-        target: Target,
-        (warp, pc, lanes): (u8, Pc, LaneMask),
-        instruction: &Instruction,
-        predicates: &[LaneMask; PREDICATES],
-        registers: &mut (impl RegisterFile + ?Sized),
-        now: Cycle,
-    ) {
-        let pool = self.pool_of(target);
+    pub fn take(&mut self, target: Target) -> usize {
         let free = self.free & self.places[target.index()];
         assert!(free != 0, "an instruction issues to a free collector");
         let index = free.trailing_zeros() as usize;
         let bit = 1 << index;
         self.free &= !bit;
         if free == bit {
-            self.full |= 1 << pool;
+            self.full |= 1 << self.pool_of(target);
         }
-        self.bound[target.index()] |= bit;
         self.sequence += 1;
-        let unit = &mut self.units[index];
-        let reads = instruction.reads.as_slice();
-        (unit.warp, unit.pc, unit.lanes) = (warp, pc, lanes);
-        (unit.target, unit.missing) = (target.index() as u8, reads.len() as u8);
         self.sequences[index] = self.sequence;
-        if instruction.pred_reads != 0 {
-            unit.predicates = *predicates;
-        }
-        if let Op::MovFromArray { registers } = instruction.op {
-            self.picking |= bit;
-            self.seconds[index] = second_read(instruction, registers);
-        }
-        if reads.is_empty() {
+        index
+    }
+
+    /// Puts an instruction into the collector that was taken for it. `missing` rows of it will arrive.
+    #[inline(always)]
+    pub fn enter(
+        &mut self,
+        index: usize,
+        target: Target,
+        (warp, pc, lanes): (u8, Pc, LaneMask),
+        missing: usize,
+    ) {
+        let bit = 1 << index;
+        self.bound[target.index()] |= bit;
+        let unit = &mut self.units[index];
+        (unit.warp, unit.pc, unit.lanes) = (warp, pc, lanes);
+        (unit.target, unit.missing) = (target, missing as u8);
+        if missing == 0 {
             self.ready |= bit;
             self.targets |= 1 << target.index();
         } else {
             self.collecting[usize::from(warp)] |= bit;
-            registers.request(warp, reads, Ticket((index * COLLECTOR_ROWS) as u16), &mut self.rows, now);
         }
+    }
+
+    /// Requests the operand rows of an instruction that has entered, and keeps its predicates.
+    #[inline(always)]
+    pub fn request(
+        &mut self,
+        index: usize,
+        instruction: &Instruction,
+        footprint: &Footprint,
+        predicates: &[LaneMask; PREDICATES],
+        registers: &mut (impl RegisterFile + ?Sized),
+        now: Cycle,
+    ) {
+        if instruction.pred_reads != 0 {
+            self.units[index].predicates = *predicates;
+        }
+        let reads = instruction.reads.as_slice();
+        if reads.is_empty() {
+            return;
+        }
+        if let Op::MovFromArray { registers } = instruction.op {
+            self.picking |= 1 << index;
+            self.seconds[index] = second_read(instruction, registers);
+        }
+        let (warp, base) = (self.units[index].warp, index * COLLECTOR_ROWS);
+        let Some(banks) = registers.banks() else {
+            return registers.request(warp, reads, Ticket(base as u16), &mut self.rows, now);
+        };
+        let values = banks.rows(warp);
+        for (to, register) in self.rows[base..].iter_mut().zip(reads) {
+            *to = values[usize::from(register.0)];
+        }
+        banks.request_read(warp, reads, footprint, Ticket(index as u16));
     }
 
     /// Advances the register file by one cycle and collects the rows it delivers; for a number that has arrived, the
     /// register is requested. Adds to `complete` every warp with an instruction whose last row has just arrived.
     #[inline(always)]
     pub fn collect(&mut self, registers: &mut (impl RegisterFile + ?Sized), complete: &mut u64, now: Cycle) {
-        registers.tick(CollectorPort { rows: &mut self.rows, arrived: &mut self.arrived }, now);
-        for arrival in &self.arrived {
-            let index = arrival.ticket.0 as usize / COLLECTOR_ROWS;
-            let unit = &mut self.units[index];
-            unit.missing -= arrival.rows;
-            if unit.missing == 0 {
-                if self.picking >> index & 1 == 1 {
-                    self.picking &= !(1 << index);
-                    unit.missing = 1;
-                    let second = &self.seconds[index];
-                    second.request(unit, index * COLLECTOR_ROWS, &mut self.rows, registers, now);
-                    continue;
+        if let Some(banks) = registers.banks() {
+            banks.serve(now, |arrival| self.arrive(usize::from(arrival.ticket.0), arrival.rows, complete));
+        } else {
+            let mut arrived = std::mem::take(&mut self.arrived);
+            registers.tick(CollectorPort { rows: &mut self.rows, arrived: &mut arrived }, now);
+            for Arrival { ticket, rows } in arrived.drain(..) {
+                self.arrive(usize::from(ticket.0) / COLLECTOR_ROWS, rows, complete);
+            }
+            self.arrived = arrived;
+        }
+        if !self.picked.is_empty() {
+            self.request_picked(registers, now);
+        }
+    }
+
+    /// Takes rows of a collector's instruction that have arrived.
+    #[inline(always)]
+    fn arrive(&mut self, index: usize, rows: u8, complete: &mut u64) {
+        let (unit, bit) = (&mut self.units[index], 1 << index);
+        unit.missing -= rows;
+        if unit.missing != 0 {
+            return;
+        }
+        if self.picking & bit != 0 {
+            return self.picked.push(index as u8);
+        }
+        self.ready |= bit;
+        self.collecting[usize::from(unit.warp)] &= !bit;
+        self.targets |= 1 << unit.target.index();
+        *complete |= 1 << unit.warp;
+    }
+
+    /// Requests the registers that have been picked.
+    #[inline(never)]
+    fn request_picked(&mut self, registers: &mut (impl RegisterFile + ?Sized), now: Cycle) {
+        for index in self.picked.drain(..).map(usize::from) {
+            self.picking &= !(1 << index);
+            let (unit, second) = (&mut self.units[index], &self.seconds[index]);
+            unit.missing = 1;
+            let base = index * COLLECTOR_ROWS;
+            let element = picked_element(&self.rows[base], second.registers, unit.lanes) as u8;
+            let (register, place) = (Reg(second.first + element), base + usize::from(second.place));
+            match registers.banks() {
+                Some(banks) => {
+                    self.rows[place] = banks.peek(unit.warp, register);
+                    banks.request_each(unit.warp, &[register], Ticket(index as u16));
                 }
-                self.ready |= 1 << index;
-                self.collecting[usize::from(unit.warp)] &= !(1 << index);
-                self.targets |= 1 << unit.target;
-                *complete |= 1 << unit.warp;
+                None => registers.request(unit.warp, &[register], Ticket(place as u16), &mut self.rows, now),
             }
         }
-        self.arrived.clear();
     }
 
     /// Whether one of the warp's collected instructions has yet to read one of these registers. Collectors finish in any
@@ -272,6 +315,13 @@ impl Collectors {
     #[inline]
     pub fn any_ready(&self) -> bool {
         self.ready != 0
+    }
+
+    /// The index and target of the instruction that has all its operands, if it is the only one.
+    #[inline(always)]
+    pub fn only_ready(&self) -> Option<(usize, Target)> {
+        let index = self.ready.trailing_zeros() as usize;
+        self.ready.is_power_of_two().then(|| (index, self.units[index].target))
     }
 
     /// Mask of the targets ([`Target::index`]) for which some instruction has all its operands.
@@ -337,7 +387,7 @@ impl Collectors {
     #[inline]
     pub fn remove(&mut self, index: usize) {
         let bit = 1 << index;
-        let target = usize::from(self.units[index].target);
+        let target = self.units[index].target.index();
         self.free |= bit;
         if self.full != 0 {
             self.full &= !(1 << self.pool_of[target]);

@@ -1,6 +1,7 @@
 //! Execution units: compute values at dispatch and write them back after the latency of their class.
 
 use strata_engine::{Cycle, Wheel};
+use strata_memory::RegisterBanks;
 use strata_ptx::exec::{OperandFamily, Operands, Routine, routine};
 use strata_ptx::isa::{Class, Dst, Instruction, Pc, PredReg, Reg, Src};
 use strata_ptx::lanes::{LaneMask, Row, WARP_LANES};
@@ -8,6 +9,8 @@ use strata_ptx::lanes::{LaneMask, Row, WARP_LANES};
 use crate::collector::PREDICATES;
 use crate::config::{SmConfig, UnitKind};
 use crate::lsu::Finished;
+use crate::micro::MicroOp;
+use crate::token::Token;
 
 /// Largest number of rows that an instruction writes.
 const RESULT_ROWS: usize = 8;
@@ -185,18 +188,22 @@ pub struct ClassTiming {
 pub struct Units {
     /// Timing by class. Memory instructions are listed under the load/store unit, which has its own timing.
     timing: [ClassTiming; Class::COUNT],
-    /// By code index, for the kernel that runs: what computes the instruction.
+    /// By code index, for the kernel that runs: what becomes of the instruction as it issues,
+    micro: Vec<MicroOp>,
+    /// and what computes it once its operands have been collected.
     routines: Vec<Routine<Views>>,
     /// By kind: the cycle in which each unit can accept its next instruction.
     free_at: [Vec<Cycle>; UnitKind::COUNT],
-    /// Those that were ever needed together, at most `most`.
+    /// Those that were ever needed together.
     outcomes: Vec<Outcome>,
-    most: u16,
     unused: Vec<u16>,
-    wheel: Wheel<u16>,
-    due: Vec<u16>,
-    /// Outcomes that are due and wait for the register file, in the order in which they came.
-    writing: Vec<u16>,
+    /// Instructions in the units or on their way to the register file, at most `most`.
+    under_way: u16,
+    most: u16,
+    wheel: Wheel<Token>,
+    due: Vec<Token>,
+    /// Those that are due and wait for the register file, in the order in which they came.
+    writing: Vec<Token>,
 }
 
 impl Units {
@@ -218,21 +225,34 @@ impl Units {
         let count = (2 * count).clamp(16, u32::from(u16::MAX)) as u16;
         Units {
             timing,
+            micro: Vec::new(),
             routines: Vec::new(),
             free_at: UnitKind::ALL.map(|kind| vec![Cycle::ZERO; config.units.of(kind) as usize]),
             outcomes: Vec::new(),
-            most: count,
             unused: Vec::new(),
+            under_way: 0,
+            most: count,
             wheel: Wheel::new(4),
             due: Vec::with_capacity(16),
             writing: Vec::with_capacity(count as usize),
         }
     }
 
-    /// Takes the instructions of a kernel.
-    pub fn prepare(&mut self, code: &[Instruction]) {
+    /// Takes the instructions of a kernel, with their rows in the register file's banks if it consists of these.
+    pub fn prepare(&mut self, code: &[Instruction], banks: Option<&mut RegisterBanks>) {
         self.routines.clear();
         self.routines.extend(code.iter().map(routine::<Views>));
+        self.micro.clear();
+        match banks {
+            Some(banks) => self.micro.extend(code.iter().map(|instruction| MicroOp::of(instruction, banks))),
+            None => self.micro.resize(code.len(), MicroOp::default()),
+        }
+    }
+
+    /// What becomes of the instruction at `pc` as it issues.
+    #[inline]
+    pub fn micro(&self, pc: Pc) -> &MicroOp {
+        &self.micro[pc as usize]
     }
 
     /// What computes the instruction at `pc`.
@@ -265,20 +285,27 @@ impl Units {
     /// Dispatches an instruction of a class to a unit. Returns the outcome for the caller to compute into.
     #[inline(always)]
     pub fn dispatch(&mut self, class: Class, unit: usize, now: Cycle) -> &mut Outcome {
-        let ClassTiming { unit: kind, latency, interval } = self.timing[class as usize];
-        self.free_at[kind as usize][unit] = now + u64::from(interval);
         let place = self.place();
-        self.wheel.set(now, now + u64::from(latency), place);
+        self.dispatch_executed(class, unit, Token::of_outcome(place), now);
         &mut self.outcomes[place as usize]
     }
 
-    /// Whether an outcome is free.
-    #[inline]
-    pub fn has_place(&self) -> bool {
-        !self.unused.is_empty() || self.outcomes.len() < usize::from(self.most)
+    /// Dispatches an instruction of a class, which has been executed, to a unit.
+    #[inline(always)]
+    pub fn dispatch_executed(&mut self, class: Class, unit: usize, token: Token, now: Cycle) {
+        let ClassTiming { unit: kind, latency, interval } = self.timing[class as usize];
+        self.free_at[kind as usize][unit] = now + u64::from(interval);
+        self.under_way += 1;
+        self.wheel.set(now, now + u64::from(latency), token);
     }
 
-    /// Takes a free outcome. The caller has seen that there is one.
+    /// Whether one more instruction may be under way.
+    #[inline]
+    pub fn has_place(&self) -> bool {
+        self.under_way < self.most
+    }
+
+    /// Takes a free outcome.
     #[inline]
     fn place(&mut self) -> u16 {
         self.unused.pop().unwrap_or_else(|| {
@@ -289,8 +316,7 @@ impl Units {
 
     /// Queues a finished memory instruction's rows for the register file.
     ///
-    /// # Panics
-    /// When no outcome is free: ask [`Units::has_place`] first.
+    /// Ask [`Units::has_place`] first.
     #[inline(always)]
     pub fn finish_memory(&mut self, instruction: &Instruction, finished: Finished<'_>) {
         let place = self.place();
@@ -315,10 +341,11 @@ impl Units {
                 }
             }
         }
-        self.writing.push(place);
+        self.under_way += 1;
+        self.writing.push(Token::of_outcome(place));
     }
 
-    /// Queues the outcomes due at `now` for the register file. Returns the number of queued outcomes.
+    /// Queues what is due at `now` for the register file. Returns how many wait for it.
     #[inline(always)]
     pub fn advance(&mut self, now: Cycle) -> usize {
         let waits = !self.writing.is_empty();
@@ -329,27 +356,34 @@ impl Units {
         self.writing.len()
     }
 
-    /// The outcome that is the `index`th in the queue for the register file.
+    /// The `index`th in the queue for the register file.
     #[inline]
-    pub fn writing(&mut self, index: usize) -> &mut Outcome {
-        &mut self.outcomes[usize::from(self.writing[index])]
+    pub fn writing(&self, index: usize) -> Token {
+        self.writing[index]
     }
 
-    /// Frees the outcome that is the `index`th in the queue: it has been written.
+    /// The outcome at a place.
     #[inline]
-    pub fn retire(&mut self, index: usize) {
-        self.unused.push(self.writing[index]);
+    pub fn outcome(&mut self, place: u16) -> &mut Outcome {
+        &mut self.outcomes[usize::from(place)]
     }
 
-    /// Moves the `index`th outcome of the queue up to be the `place`th: those between have been written.
+    /// Frees an outcome: it has been written.
     #[inline]
-    pub fn keep(&mut self, index: usize, place: usize) {
-        self.writing[place] = self.writing[index];
+    pub fn free(&mut self, place: u16) {
+        self.unused.push(place);
     }
 
-    /// Ends the queue after the first `kept` outcomes.
+    /// Puts one that is refused at a place of the queue before its own: those between have been written.
+    #[inline]
+    pub fn keep(&mut self, token: Token, place: usize) {
+        self.writing[place] = token;
+    }
+
+    /// Ends the queue after the first `kept`: all others have been written.
     #[inline]
     pub fn end_writing(&mut self, kept: usize) {
+        self.under_way -= (self.writing.len() - kept) as u16;
         self.writing.truncate(kept);
     }
 

@@ -2,11 +2,13 @@
 
 use strata_engine::Cycle;
 use strata_memory::bits::members;
+use strata_memory::doors::{RegisterFile, Ticket};
 use strata_ptx::isa::{Class, Executor, Op, Space};
 
 use crate::collector::Target;
 use crate::doors::Doors;
 use crate::launch::Launch;
+use crate::micro::InPlace;
 use crate::quiet::{Inputs, SCHEDULERS};
 use crate::scheduler::{Scheduler, View};
 use crate::scoreboard::Hazard;
@@ -268,6 +270,26 @@ impl<D: Doors> Sm<D> {
             }
             Target::Unit(self.units.kind_of(instruction.class))
         };
+        if let Some(routine) = self.units.micro(pc).routine
+            && let Some(banks) = self.registers.banks()
+        {
+            let mut operands = InPlace {
+                instruction,
+                rows: banks.rows(warp as u8),
+                constants: &launch.constants,
+                predicates: &mut self.warps.predicates[warp],
+            };
+            routine(instruction, &mut operands, lanes, &self.warps.contexts[warp]);
+            self.warps.in_flight[warp] += 1;
+            self.scoreboard.reserve(warp, instruction, false);
+            let index = self.collectors.take(target);
+            let reads = instruction.reads.as_slice();
+            self.collectors.enter(index, target, (warp as u8, pc, lanes), reads.len());
+            if let Some(banks) = self.registers.banks() {
+                banks.request_read(warp as u8, reads, &self.units.micro(pc).reads, Ticket(index as u16));
+            }
+            return false;
+        }
         let memory = instruction.class == Class::Memory;
         if memory {
             self.collecting_memory[warp] += 1;
@@ -278,14 +300,11 @@ impl<D: Doors> Sm<D> {
         if !control {
             self.scoreboard.reserve(warp, instruction, memory);
         }
-        self.collectors.insert(
-            target,
-            (warp as u8, pc, lanes),
-            instruction,
-            &self.warps.predicates[warp],
-            &mut *self.registers,
-            now,
-        );
+        let index = self.collectors.take(target);
+        self.collectors.enter(index, target, (warp as u8, pc, lanes), instruction.reads.as_slice().len());
+        let reads = &self.units.micro(pc).reads;
+        let predicates = &self.warps.predicates[warp];
+        self.collectors.request(index, instruction, reads, predicates, &mut *self.registers, now);
         memory
     }
 

@@ -37,6 +37,7 @@ pub mod launch;
 pub mod livelock;
 pub mod lsu;
 mod memories;
+mod micro;
 mod multiprocessor;
 pub mod occupancy;
 pub mod owners;
@@ -47,6 +48,7 @@ mod scoreboard;
 mod slots;
 pub mod sm;
 pub mod statistics;
+mod token;
 mod unified;
 mod warps;
 

@@ -63,7 +63,7 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         if is_new {
             let has_lane_path = self.lsu.has_lane_path();
             self.demands.prepare(&launch.kernel.code, &self.units, &self.collectors, has_lane_path);
-            self.units.prepare(&launch.kernel.code);
+            self.units.prepare(&launch.kernel.code, self.registers.banks());
         }
         self.fetch.prepare(launch.code_at, launch.kernel.code.len() as u32);
         if self.code_version != launch.code_version {

@@ -16,6 +16,12 @@ impl<T> Slots<T> {
     }
 }
 
+impl<T: Default> Default for Slots<T> {
+    fn default() -> Slots<T> {
+        Slots::new(T::default)
+    }
+}
+
 impl<T> Index<usize> for Slots<T> {
     type Output = T;
 

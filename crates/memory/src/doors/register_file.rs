@@ -9,6 +9,7 @@ use strata_warp::{LaneMask, Reg, Row};
 
 use super::design::{Design, Named, downcast};
 use crate::parameters::ParameterError;
+use crate::register_banks::RegisterBanks;
 
 /// Identifies an operand row being read: a collector and a row of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,6 +89,13 @@ pub trait RegisterFile: Any + Send {
     /// Offers a write of the given lanes of a row. Returns false if the register file cannot take it in this
     /// cycle; the caller then offers it again.
     fn offer_write(&mut self, warp: u8, register: Reg, lanes: LaneMask, row: &Row, now: Cycle) -> bool;
+
+    /// The banks that it consists of, if it is nothing else. An SM then knows at issue when they will serve an instruction. It lets
+    /// instructions that only compute read and write their rows in place as they issue, and asks for the banks' time. The
+    /// scoreboard keeps others from these rows until that time has passed, so nobody sees a value early.
+    fn banks(&mut self) -> Option<&mut RegisterBanks> {
+        None
+    }
 
     /// Tells that a warp has ended: its registers are undefined until they are written again, and nothing of them
     /// need be kept. Nothing of the warp is in flight.

@@ -2,8 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use strata_memory::bits::members;
 
 use super::policy::{View, WarpScheduler};
+use crate::slots::Slots;
 
 /// Greedy then oldest: keeps issuing from one warp while it is ready, then picks the ready warp that started first (Rogers,
 /// O'Connor, Aamodt: "Cache-Conscious Wavefront Scheduling", MICRO 2012).
@@ -13,9 +15,12 @@ pub struct GreedyThenOldest {
     /// Mask of the warp that issued last; 0 when there is none.
     #[serde(skip)]
     greedy: u64,
-    /// Resident warps, oldest first.
+    /// Resident warps.
     #[serde(skip)]
-    by_age: Vec<u8>,
+    resident: u64,
+    /// For each resident warp, those that are older.
+    #[serde(skip)]
+    older: Box<Slots<u64>>,
 }
 
 impl WarpScheduler for GreedyThenOldest {
@@ -28,19 +33,29 @@ impl WarpScheduler for GreedyThenOldest {
         if ready == 0 {
             return None;
         }
-        let warp = self.by_age.iter().copied().find(|warp| ready >> warp & 1 == 1)?;
+        let mut warp = ready.trailing_zeros() as usize;
+        loop {
+            let older = ready & self.older[warp];
+            if older == 0 {
+                break;
+            }
+            warp = older.trailing_zeros() as usize;
+        }
         self.greedy = 1 << warp;
-        Some(warp as usize)
+        Some(warp)
     }
 
     /// Adds a starting warp as the youngest.
     fn add(&mut self, warp: usize) {
-        self.by_age.push(warp as u8);
+        self.older[warp] = self.resident;
+        self.resident |= 1 << warp;
     }
 
     fn remove(&mut self, warp: usize) {
-        self.by_age.retain(|other| *other as usize != warp);
-        self.greedy &= !(1 << warp);
+        let others = !(1 << warp);
+        self.resident &= others;
+        self.greedy &= others;
+        members(self.resident).for_each(|other| self.older[other] &= others);
     }
 }
 

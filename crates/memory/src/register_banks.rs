@@ -1,0 +1,311 @@
+//! The banks of a register file: single-ported, each serves one access per cycle, writes first.
+
+use strata_engine::statistics::{Group, Statistics};
+use strata_engine::{Cycle, DelayLine};
+use strata_warp::{ALL_LANES, LaneMask, Reg, Row};
+
+use crate::doors::{Arrival, RegisterFileSite, Ticket};
+
+strata_engine::statistics! {
+    /// Counters of a register file.
+    pub struct RegisterFileStatistics: "register_file" {
+        /// Rows read from the banks.
+        reads: "rows" [energy],
+        /// Rows written into the banks.
+        writes: "rows" [energy],
+        /// Writes of only some lanes of a row.
+        partial_writes: "rows",
+        /// Cycles that reads waited because their bank served another access, summed over reads.
+        read_conflicts: "row-cycles",
+        /// Writes refused for a cycle because their bank had already been written in it.
+        write_conflicts: "refusals",
+    }
+    laws {
+        "partial_writes <= writes": |s| s.partial_writes <= s.writes,
+    }
+}
+
+/// Most banks.
+const MOST_BANKS: usize = 64;
+
+/// Sums of a register's name and a warp slot.
+const SUMS: usize = 512;
+
+/// Rows of one request that wait for their banks, one in each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Read {
+    /// One bit per bank that has yet to grant its row.
+    banks: u64,
+    /// What arrives once all have.
+    arrival: Arrival,
+}
+
+/// Rows that an instruction reads or writes, as the banks see them in warp slot 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// How many rows.
+    pub rows: u8,
+    /// One bit per bank with a row,
+    banks: u64,
+    /// and per bank with a second one.
+    again: u64,
+    /// Whether some bank has three rows or more, so that only the registers themselves tell.
+    is_deeper: bool,
+}
+
+/// A write of rows whose values are in place.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteInPlace {
+    /// How many of them have been accepted.
+    pub done: u8,
+    /// Whether only some lanes of each row are written.
+    pub is_partial: bool,
+}
+
+/// Banks of registers. Register r of warp w lies in bank `(r + w) % banks`, so that the same register of neighbouring warps does
+/// not collide (Lindholm et al., US patent 7,834,881; other simulators use the same rule).
+///
+/// A row's bytes go to its collector with the request: only when they arrive there is a matter of banks. A bank grants
+/// its reads in the order of the requests, so one list of requests stands for the queues of all banks.
+pub struct RegisterBanks {
+    rows: Vec<Row>,
+    rows_per_warp: u32,
+    banks: u32,
+    /// By register and warp, added up: the bank.
+    bank_of: [u8; SUMS],
+    /// What waits for banks: the first `open` of these, oldest first.
+    reads: Box<[Read]>,
+    open: usize,
+    /// Rows that wait, over all banks.
+    waiting: u32,
+    /// One bit per bank: it was written in cycle `written_at`.
+    written: u64,
+    written_at: Cycle,
+    /// Operands on their way from a bank to their collectors; unused if the latency is one cycle.
+    under_way: DelayLine<Arrival>,
+    extra_latency: u64,
+    statistics: RegisterFileStatistics,
+}
+
+impl RegisterBanks {
+    /// Makes 1 to 64 banks of undefined values, whose operands arrive `read_latency` cycles after a grant.
+    pub fn new(banks: u32, read_latency: u32, site: RegisterFileSite) -> Self {
+        RegisterBanks {
+            rows: Row::zeros(site.rows),
+            rows_per_warp: 0,
+            banks,
+            bank_of: std::array::from_fn(|sum| (sum as u32 % banks) as u8),
+            reads: vec![Read::default(); site.tickets].into(),
+            open: 0,
+            waiting: 0,
+            written: 0,
+            written_at: Cycle::NEVER,
+            under_way: DelayLine::new(site.tickets),
+            extra_latency: u64::from(read_latency) - 1,
+            statistics: RegisterFileStatistics::default(),
+        }
+    }
+
+    /// Lays out the rows: row r of warp w is at `w * rows_per_warp + r`.
+    pub fn prepare(&mut self, rows_per_warp: u32) {
+        self.rows_per_warp = rows_per_warp;
+    }
+
+    #[inline]
+    fn place(&self, warp: u8, register: Reg) -> (u32, usize) {
+        let row = u32::from(warp) * self.rows_per_warp + u32::from(register.0);
+        let bank = self.bank_of[usize::from(register.0) + usize::from(warp)];
+        (row, usize::from(bank) % MOST_BANKS)
+    }
+
+    /// A register's value.
+    pub fn peek(&self, warp: u8, register: Reg) -> Row {
+        self.rows[self.place(warp, register).0 as usize]
+    }
+
+    /// The rows of a warp, by register.
+    #[inline(always)]
+    pub fn rows(&mut self, warp: u8) -> &mut [Row] {
+        let first = u32::from(warp) * self.rows_per_warp;
+        &mut self.rows[first as usize..]
+    }
+
+    /// What the banks make of a set of registers.
+    pub fn footprint(&self, registers: &[Reg]) -> Footprint {
+        let mut footprint = Footprint { rows: registers.len() as u8, ..Footprint::default() };
+        for register in registers {
+            let bank = 1 << self.place(0, *register).1;
+            footprint.is_deeper |= footprint.again & bank != 0;
+            footprint.again |= footprint.banks & bank;
+            footprint.banks |= bank;
+        }
+        footprint
+    }
+
+    /// A mask of banks in warp slot 0, as another slot has them.
+    #[inline(always)]
+    fn turned(&self, banks: u64, warp: u8) -> u64 {
+        let (shift, all) = (u32::from(self.bank_of[usize::from(warp)]), u64::MAX >> (64 - self.banks));
+        // Without a shift, the second part is nothing or, of 64 banks, once more the first.
+        (banks << shift | banks >> ((self.banks - shift) % 64)) & all
+    }
+
+    /// The banks that have been written in this cycle.
+    #[inline(always)]
+    fn written(&mut self, now: Cycle) -> &mut u64 {
+        if self.written_at != now {
+            self.written_at = now;
+            self.written = 0;
+        }
+        &mut self.written
+    }
+
+    /// Adds a read of one row in each of the banks in a mask. There is room for every collector's rows.
+    #[inline]
+    fn add(&mut self, banks: u64, first: Ticket) {
+        let arrival = Arrival { ticket: first, rows: banks.count_ones() as u8 };
+        self.reads[self.open] = Read { banks, arrival };
+        self.open += 1;
+    }
+
+    /// Requests rows and copies their values.
+    #[inline(always)]
+    pub fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, rows: &mut [Row]) {
+        let values = &self.rows[warp as usize * self.rows_per_warp as usize..];
+        for (to, register) in rows[usize::from(first.0)..].iter_mut().zip(registers) {
+            *to = values[usize::from(register.0)];
+        }
+        let footprint = self.footprint(registers);
+        self.request_read(warp, registers, &footprint, first);
+    }
+
+    /// Requests rows that have been read: only their banks' time.
+    #[inline(always)]
+    pub fn request_read(&mut self, warp: u8, registers: &[Reg], footprint: &Footprint, first: Ticket) {
+        if footprint.rows == 0 {
+            return;
+        }
+        if footprint.is_deeper {
+            return self.request_each(warp, registers, first);
+        }
+        self.waiting += u32::from(footprint.rows);
+        self.add(self.turned(footprint.banks, warp), first);
+        if footprint.again != 0 {
+            self.add(self.turned(footprint.again, warp), first);
+        }
+    }
+
+    /// As [`RegisterBanks::request_read`], row by row.
+    #[cold]
+    #[inline(never)]
+    pub fn request_each(&mut self, warp: u8, registers: &[Reg], first: Ticket) {
+        self.waiting += registers.len() as u32;
+        for register in registers {
+            let bank = self.place(warp, *register).1;
+            self.add(1 << bank, first);
+        }
+    }
+
+    /// Performs one cycle: grants rows of each read, oldest first, and tells of the rows that arrive. The reads that wait for more
+    /// are kept.
+    #[inline(always)]
+    pub fn serve(&mut self, now: Cycle, mut arrive: impl FnMut(Arrival)) {
+        let mut free = if self.written_at == now { !self.written } else { u64::MAX };
+        let (mut rows, mut kept) = (0, 0);
+        for at in 0..self.open {
+            let Some(&read) = self.reads.get(at) else { break };
+            let granted = read.banks & free;
+            free &= !granted;
+            rows += granted.count_ones();
+            if granted != read.banks {
+                self.reads[kept] = Read { banks: read.banks & !granted, ..read };
+                kept += 1;
+            } else if self.extra_latency == 0 {
+                arrive(read.arrival);
+            } else {
+                let due = now + self.extra_latency;
+                self.under_way.push(due, read.arrival).expect("there is room for every collector's rows");
+            }
+        }
+        self.open = kept;
+        self.waiting -= rows;
+        self.statistics.reads += u64::from(rows);
+        self.statistics.read_conflicts += u64::from(self.waiting);
+        if self.extra_latency != 0 {
+            while let Some(arrival) = self.under_way.pop(now) {
+                arrive(arrival);
+            }
+        }
+    }
+
+    /// Takes a write of the given lanes of a row, unless the bank has been written in this cycle.
+    #[inline(always)]
+    pub fn offer_write(&mut self, warp: u8, register: Reg, lanes: LaneMask, row: &Row, now: Cycle) -> bool {
+        let is_taken = self.offer_write_in_place(warp, register, lanes != ALL_LANES, now);
+        if is_taken {
+            self.rows(warp)[usize::from(register.0)].merge(lanes, row);
+        }
+        is_taken
+    }
+
+    #[inline(always)]
+    fn offer_write_in_place(&mut self, warp: u8, register: Reg, is_partial: bool, now: Cycle) -> bool {
+        let bank = self.place(warp, register).1;
+        let written = self.written(now);
+        if *written >> bank & 1 == 1 {
+            self.statistics.write_conflicts += 1;
+            return false;
+        }
+        *written |= 1 << bank;
+        self.statistics.writes += 1;
+        self.statistics.partial_writes += u64::from(is_partial);
+        true
+    }
+
+    /// Takes the writes of rows whose values are in place, in their order up to the first whose bank has been written in this
+    /// cycle. Returns how many have been accepted by now.
+    #[inline(always)]
+    pub fn write_in_place(
+        &mut self,
+        warp: u8,
+        registers: &[Reg],
+        footprint: &Footprint,
+        write: WriteInPlace,
+        now: Cycle,
+    ) -> u8 {
+        let banks = self.turned(footprint.banks, warp);
+        let written = self.written(now);
+        if write.done != 0 || footprint.again != 0 || *written & banks != 0 {
+            return self.write_each(warp, registers, write, now);
+        }
+        *written |= banks;
+        self.statistics.writes += u64::from(footprint.rows);
+        self.statistics.partial_writes += u64::from(if write.is_partial { footprint.rows } else { 0 });
+        footprint.rows
+    }
+
+    #[cold]
+    fn write_each(&mut self, warp: u8, registers: &[Reg], write: WriteInPlace, now: Cycle) -> u8 {
+        let left = &registers[usize::from(write.done)..];
+        let is_taken = |register: &&Reg| self.offer_write_in_place(warp, **register, write.is_partial, now);
+        write.done + left.iter().take_while(is_taken).count() as u8
+    }
+
+    /// Earliest cycle, not before `now`, at which a tick would do work.
+    #[inline(always)]
+    pub fn next_event(&self, now: Cycle) -> Cycle {
+        if self.waiting != 0 { now } else { self.under_way.next_ready().max(now) }
+    }
+
+    /// Adds a sentence to `report` if rows wait.
+    pub fn waits(&self, report: &mut Vec<String>) {
+        if self.waiting > 0 {
+            report.push(format!("register file: {} rows wait for their banks", self.waiting));
+        }
+    }
+
+    /// The counters.
+    pub fn statistics(&self) -> Vec<Group> {
+        vec![self.statistics.report()]
+    }
+}
