@@ -148,6 +148,7 @@ fn launch(text: &str, threads: u32) -> Arc<Launch> {
         allocations: vec![(BUFFER.0, BUFFER.0 + BUFFER.1), (VARIABLE, VARIABLE + 64)],
         headers: Arc::new(Headers::default()),
         number: 0,
+        micro: strata_sm::micro::MicroCode::default(),
     })
 }
 

@@ -94,6 +94,7 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
         allocations: vec![(0, *file.gpu.memory_mib << 20), window],
         headers: Arc::new(Headers::default()),
         number: 0,
+        micro: strata_sm::micro::MicroCode::default(),
     };
     Ok(Some(Resident { launch, params }))
 }

@@ -45,12 +45,13 @@ struct Read {
 pub struct Footprint {
     /// How many rows.
     pub rows: u8,
+    /// Whether only the registers themselves tell their banks: some bank has three rows or more, or the number of banks does not
+    /// divide 64.
+    is_irregular: bool,
     /// One bit per bank with a row,
     banks: u64,
-    /// and per bank with a second one.
+    /// and per bank with a second one; both repeated up to 64 bits.
     again: u64,
-    /// Whether some bank has three rows or more, so that only the registers themselves tell.
-    is_deeper: bool,
 }
 
 /// A write of rows whose values are in place.
@@ -71,6 +72,8 @@ pub struct RegisterBanks {
     rows: Vec<Row>,
     rows_per_warp: u32,
     banks: u32,
+    /// One bit per bank.
+    all: u64,
     /// By register and warp, added up: the bank.
     bank_of: [u8; SUMS],
     /// What waits for banks: the first `open` of these, oldest first.
@@ -94,6 +97,7 @@ impl RegisterBanks {
             rows: Row::zeros(site.rows),
             rows_per_warp: 0,
             banks,
+            all: u64::MAX >> (64 - banks),
             bank_of: std::array::from_fn(|sum| (sum as u32 % banks) as u8),
             reads: vec![Read::default(); site.tickets].into(),
             open: 0,
@@ -135,19 +139,22 @@ impl RegisterBanks {
         let mut footprint = Footprint { rows: registers.len() as u8, ..Footprint::default() };
         for register in registers {
             let bank = 1 << self.place(0, *register).1;
-            footprint.is_deeper |= footprint.again & bank != 0;
+            footprint.is_irregular |= footprint.again & bank != 0;
             footprint.again |= footprint.banks & bank;
             footprint.banks |= bank;
+        }
+        footprint.is_irregular |= 64 % self.banks != 0;
+        if !footprint.is_irregular {
+            let repeated = |mask: u64| (0..64).step_by(self.banks as usize).fold(0, |all, at| all | mask << at);
+            (footprint.banks, footprint.again) = (repeated(footprint.banks), repeated(footprint.again));
         }
         footprint
     }
 
-    /// A mask of banks in warp slot 0, as another slot has them.
+    /// The banks of a regular footprint in a warp slot.
     #[inline(always)]
-    fn turned(&self, banks: u64, warp: u8) -> u64 {
-        let (shift, all) = (u32::from(self.bank_of[usize::from(warp)]), u64::MAX >> (64 - self.banks));
-        // Without a shift, the second part is nothing or, of 64 banks, once more the first.
-        (banks << shift | banks >> ((self.banks - shift) % 64)) & all
+    fn turned(&self, repeated: u64, warp: u8) -> u64 {
+        repeated.rotate_left(self.bank_of[usize::from(warp)].into()) & self.all
     }
 
     /// The banks that have been written in this cycle.
@@ -185,7 +192,7 @@ impl RegisterBanks {
         if footprint.rows == 0 {
             return;
         }
-        if footprint.is_deeper {
+        if footprint.is_irregular {
             return self.request_each(warp, registers, first);
         }
         self.waiting += u32::from(footprint.rows);
@@ -275,7 +282,7 @@ impl RegisterBanks {
     ) -> u8 {
         let banks = self.turned(footprint.banks, warp);
         let written = self.written(now);
-        if write.done != 0 || footprint.again != 0 || *written & banks != 0 {
+        if write.done != 0 || footprint.again != 0 || footprint.is_irregular || *written & banks != 0 {
             return self.write_each(warp, registers, write, now);
         }
         *written |= banks;

@@ -4,7 +4,7 @@ use strata_engine::Cycle;
 use strata_memory::bits::members;
 use strata_memory::doors::RegisterFile;
 use strata_memory::register_banks::WriteInPlace;
-use strata_ptx::isa::{Dst, Instruction, Op};
+use strata_ptx::isa::{Dst, Instruction, Op, Pc};
 use strata_ptx::lanes::{ALL_LANES, Row};
 
 use crate::collector::Target;
@@ -35,22 +35,22 @@ impl<D: Doors> Sm<D> {
             return self.dispatch_only(launch, index, target, now);
         }
         let ready = self.collectors.ready_targets();
-        if ready >> Target::Control.index() & 1 == 1 {
-            while let Some(index) = self.collectors.oldest_ready(Target::Control) {
+        if ready >> Target::CONTROL.index() & 1 == 1 {
+            while let Some(index) = self.collectors.oldest_ready(Target::CONTROL) {
                 self.resolve(launch, index, now);
             }
         }
         for kind in UnitKind::of_mask(ready & UnitKind::COMPUTING) {
-            while let Some(index) = self.collectors.oldest_ready(Target::Unit(kind))
+            while let Some(index) = self.collectors.oldest_ready(Target::unit(kind))
                 && let Some(unit) = self.units.available(kind, now)
             {
                 self.compute(launch, index, unit, now);
             }
         }
         // One memory instruction per cycle: the width of the path into the load/store unit.
-        if ready >> Target::Unit(UnitKind::Ldst).index() & 1 == 1
+        if ready >> Target::MEMORY.index() & 1 == 1
             && self.lsu.can_accept()
-            && let Some(index) = self.collectors.oldest_ready_in_order(Target::Unit(UnitKind::Ldst))
+            && let Some(index) = self.collectors.oldest_ready_in_order(Target::MEMORY)
         {
             self.access(launch, index, now);
         }
@@ -59,14 +59,14 @@ impl<D: Doors> Sm<D> {
     /// Dispatches the only instruction whose operands have arrived.
     #[inline(always)]
     fn dispatch_only(&mut self, launch: &Launch, index: usize, target: Target, now: Cycle) {
-        match target {
-            Target::Control => self.resolve(launch, index, now),
-            Target::Unit(UnitKind::Ldst) => {
+        match target.kind() {
+            None => self.resolve(launch, index, now),
+            Some(UnitKind::Ldst) => {
                 if self.lsu.can_accept() && self.collectors.oldest_ready_in_order(target) == Some(index) {
                     self.access(launch, index, now);
                 }
             }
-            Target::Unit(kind) => {
+            Some(kind) => {
                 if let Some(unit) = self.units.available(kind, now) {
                     self.compute(launch, index, unit, now);
                 }
@@ -74,15 +74,25 @@ impl<D: Doors> Sm<D> {
         }
     }
 
+    #[inline(always)]
     fn compute(&mut self, launch: &Launch, index: usize, unit: usize, now: Cycle) {
-        let (collected, rows) = self.collectors.get(index);
-        let instruction = &launch.kernel.code[collected.pc as usize];
-        if self.units.micro(collected.pc).routine.is_some() {
+        let collected = self.collectors.get(index);
+        let micro = &self.micro[collected.pc as usize];
+        if micro.routine.is_some() {
             let token = Token::of_executed(collected.warp, collected.pc, collected.lanes);
-            self.units.dispatch_executed(instruction.class, unit, token, now);
-            self.collectors.remove(index);
-            return;
+            self.units.dispatch_executed(micro.class, unit, token, now);
+        } else {
+            self.compute_collected(launch, index, unit, now);
         }
+        self.collectors.remove(index);
+    }
+
+    /// Computes with operands that have been collected.
+    #[inline(never)]
+    fn compute_collected(&mut self, launch: &Launch, index: usize, unit: usize, now: Cycle) {
+        let collected = self.collectors.get(index);
+        let (rows, predicates) = self.collectors.operands(index);
+        let instruction = &launch.kernel.code[collected.pc as usize];
         let context = &mut self.warps.contexts[collected.warp as usize];
         if matches!(instruction.op, Op::ReadSpecial(_)) {
             (context.clock, context.nanoseconds) = (now.0, nanoseconds(now, self.clock_mhz));
@@ -90,19 +100,14 @@ impl<D: Doors> Sm<D> {
         let routine = self.units.routine(collected.pc);
         let outcome = self.units.dispatch(instruction.class, unit, now);
         outcome.begin(collected.warp, collected.pc);
-        let mut view = View {
-            instruction,
-            rows,
-            constants: &launch.constants,
-            predicates: &collected.predicates,
-            outcome: Some(outcome),
-        };
+        let outcome = Some(outcome);
+        let mut view = View { instruction, rows, constants: &launch.constants, predicates, outcome };
         routine(instruction, &mut view, collected.lanes, context);
-        self.collectors.remove(index);
     }
 
     fn access(&mut self, launch: &Launch, index: usize, now: Cycle) {
-        let (collected, rows) = self.collectors.get(index);
+        let collected = self.collectors.get(index);
+        let (rows, predicates) = self.collectors.operands(index);
         let warp = collected.warp as usize;
         let instruction = &launch.kernel.code[collected.pc as usize];
         let cta = self.warps.cta[warp] as usize;
@@ -117,13 +122,7 @@ impl<D: Doors> Sm<D> {
             cta: context.ctaid,
             warp_in_cta: context.warp,
         };
-        let view = View {
-            instruction,
-            rows,
-            constants: &launch.constants,
-            predicates: &collected.predicates,
-            outcome: None,
-        };
+        let view = View { instruction, rows, constants: &launch.constants, predicates, outcome: None };
         if let Err(fault) = self.lsu.issue(memory, &view, launch, now) {
             self.fault = Some(fault);
             return;
@@ -164,7 +163,7 @@ impl<D: Doors> Sm<D> {
     #[inline(always)]
     fn write_executed(&mut self, launch: &Launch, token: Token, now: Cycle) -> Option<Token> {
         let instruction = &launch.kernel.code[token.pc() as usize];
-        let writes = &self.units.micro(token.pc()).writes;
+        let writes = &self.micro[token.pc() as usize].writes_to;
         if writes.rows != 0
             && let Some(banks) = self.registers.banks()
         {
@@ -175,7 +174,7 @@ impl<D: Doors> Sm<D> {
                 return Some(token.with_done(done));
             }
         }
-        self.end_instruction(usize::from(token.warp()), instruction, now);
+        self.end_instruction(usize::from(token.warp()), token.pc(), instruction, now);
         None
     }
 
@@ -191,16 +190,16 @@ impl<D: Doors> Sm<D> {
             outcome.took_row();
         }
         outcome.write_predicates(&mut self.warps.predicates[warp]);
-        let instruction = &launch.kernel.code[outcome.pc as usize];
+        let pc = outcome.pc;
         self.units.free(place);
-        self.end_instruction(warp, instruction, now);
+        self.end_instruction(warp, pc, &launch.kernel.code[pc as usize], now);
         false
     }
 
     /// Ends an instruction whose results have been written.
     #[inline(always)]
-    fn end_instruction(&mut self, warp: usize, instruction: &Instruction, now: Cycle) {
-        let is_awaited = self.scoreboard.release(warp, instruction);
+    fn end_instruction(&mut self, warp: usize, pc: Pc, instruction: &Instruction, now: Cycle) {
+        let is_awaited = self.scoreboard.release(warp, &self.micro[pc as usize], instruction);
         self.warps.recheck(u64::from(is_awaited) << warp);
         self.finish_instruction(warp, now);
     }
@@ -223,7 +222,7 @@ impl<D: Doors> Sm<D> {
             Dst::None => {}
         }
         self.warps.barrier_results_due &= !(1 << warp);
-        self.scoreboard.release(warp, instruction);
+        self.scoreboard.release(warp, &self.micro[result.pc as usize], instruction);
         // Its next instruction may be a barrier that waited for this result's place.
         self.warps.recheck(1 << warp);
         self.finish_instruction(warp, now);

@@ -9,31 +9,41 @@ use strata_ptx::isa::{Instruction, Op, Pc, Reg, RegSet, Src};
 use strata_ptx::lanes::{LaneMask, Row};
 
 use crate::config::{COLLECTOR_ROWS, CollectorPool, UnitKind};
+use crate::micro::MicroOp;
 use crate::slots::Slots;
 
 /// Largest number of predicate registers per thread.
 pub const PREDICATES: usize = 32;
 
-/// Where an instruction goes once its operands have arrived.
+/// Where an instruction goes once its operands have arrived: a kind of unit, or the control logic, which resolves it at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// An execution unit of this kind.
-    Unit(UnitKind),
-    /// The control logic, which resolves the instruction immediately.
-    Control,
-}
+pub struct Target(u8);
+
+/// More than there are targets, so that an index needs no check.
+const TARGETS: usize = (UnitKind::COUNT + 1).next_power_of_two();
 
 impl Target {
-    /// Number of targets: every unit kind, and control.
-    pub const COUNT: usize = UnitKind::COUNT + 1;
+    /// The control logic.
+    pub const CONTROL: Target = Target(UnitKind::COUNT as u8);
+    /// The load/store unit.
+    pub const MEMORY: Target = Target::unit(UnitKind::Ldst);
 
-    /// A dense index, below [`Target::COUNT`].
+    /// A unit of this kind.
     #[inline]
+    pub const fn unit(kind: UnitKind) -> Target {
+        Target(kind as u8)
+    }
+
+    /// The kind of unit; `None` for the control logic.
+    #[inline]
+    pub fn kind(self) -> Option<UnitKind> {
+        UnitKind::ALL.get(usize::from(self.0)).copied()
+    }
+
+    /// A dense index.
+    #[inline(always)]
     pub const fn index(self) -> usize {
-        match self {
-            Target::Unit(kind) => kind as usize,
-            Target::Control => UnitKind::COUNT,
-        }
+        self.0 as usize % TARGETS
     }
 }
 
@@ -48,7 +58,8 @@ struct SecondRead {
 }
 
 /// An instruction in a collector.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
 pub struct Collected {
     /// Warp slot that issued the instruction.
     pub warp: u8,
@@ -56,8 +67,6 @@ pub struct Collected {
     pub pc: Pc,
     /// Lanes that execute the instruction, with the guard applied.
     pub lanes: LaneMask,
-    /// The warp's predicates at issue; set only if the instruction reads any.
-    pub predicates: [LaneMask; PREDICATES],
     /// Where the instruction goes next.
     target: Target,
     /// Number of operand rows that have not arrived.
@@ -79,15 +88,15 @@ fn second_read(instruction: &Instruction, registers: u8) -> SecondRead {
 #[derive(Debug)]
 pub struct Collectors {
     units: Slots<Collected>,
+    /// The predicates of each one's warp at issue; set only if its instruction reads any.
+    predicates: Slots<[LaneMask; PREDICATES]>,
     /// Mask of all collectors.
     all: u64,
     rows: Vec<Row>,
-    /// Number of pools.
-    pools: usize,
     /// Per target: mask of the collectors in its pool.
-    places: [u64; Target::COUNT],
+    places: [u64; TARGETS],
     /// Per target: index of its pool.
-    pool_of: [u8; Target::COUNT],
+    pool_of: [u8; TARGETS],
     /// Mask of free collectors.
     free: u64,
     /// Mask of pools without a free collector.
@@ -103,7 +112,7 @@ pub struct Collectors {
     /// Those of them whose pick has just arrived.
     picked: Vec<u8>,
     /// Per target: mask of its occupied collectors.
-    bound: [u64; Target::COUNT],
+    bound: [u64; TARGETS],
     /// Mask of the targets of ready collectors.
     targets: u8,
     arrived: Vec<Arrival>,
@@ -116,7 +125,7 @@ impl Collectors {
     /// Builds the collectors of a machine file, all free. Control instructions use the pool of the SP units.
     pub fn new(config: &[CollectorPool]) -> Self {
         let mut pools = Vec::new();
-        let mut pool_of = [0; Target::COUNT];
+        let mut pool_of = [0; TARGETS];
         let mut count = 0;
         for (index, pool) in config.iter().enumerate() {
             pools.push((u64::MAX >> (64 - *pool.count)) << count);
@@ -125,17 +134,17 @@ impl Collectors {
                 pool_of[*kind as usize] = index as u8;
             }
         }
-        pool_of[Target::Control.index()] = pool_of[UnitKind::Sp as usize];
+        pool_of[Target::CONTROL.index()] = pool_of[UnitKind::Sp as usize];
         let places = pool_of.map(|pool: u8| pools[usize::from(pool)]);
         let empty =
-            Collected { warp: 0, pc: 0, lanes: 0, predicates: [0; PREDICATES], target: Target::Control, missing: 0 };
+            Collected { warp: 0, pc: 0, lanes: 0, target: Target::CONTROL, missing: 0 };
         Collectors {
-            units: Slots::new(|| empty.clone()),
+            units: Slots::new(|| empty),
+            predicates: Slots::new(|| [0; PREDICATES]),
             all: u64::MAX >> (64 - count),
             full: 0,
             rows: Row::zeros(count as usize * COLLECTOR_ROWS),
             free: u64::MAX >> (64 - count),
-            pools: pools.len(),
             places,
             pool_of,
             ready: 0,
@@ -143,7 +152,7 @@ impl Collectors {
             picking: 0,
             seconds: Slots::new(SecondRead::default),
             picked: Vec::with_capacity(count as usize),
-            bound: [0; Target::COUNT],
+            bound: [0; TARGETS],
             targets: 0,
             arrived: Vec::with_capacity(count as usize * COLLECTOR_ROWS),
             sequences: Slots::new(|| 0),
@@ -154,11 +163,6 @@ impl Collectors {
     /// Whether every collector is free.
     pub fn is_empty(&self) -> bool {
         self.free == self.all
-    }
-
-    /// Number of collector pools, as in the machine file.
-    pub fn pools(&self) -> usize {
-        self.pools
     }
 
     /// Index of the pool that serves a target.
@@ -199,13 +203,13 @@ impl Collectors {
         index: usize,
         target: Target,
         (warp, pc, lanes): (u8, Pc, LaneMask),
-        missing: usize,
+        missing: u8,
     ) {
         let bit = 1 << index;
         self.bound[target.index()] |= bit;
         let unit = &mut self.units[index];
         (unit.warp, unit.pc, unit.lanes) = (warp, pc, lanes);
-        (unit.target, unit.missing) = (target, missing as u8);
+        (unit.target, unit.missing) = (target, missing);
         if missing == 0 {
             self.ready |= bit;
             self.targets |= 1 << target.index();
@@ -226,7 +230,7 @@ impl Collectors {
         now: Cycle,
     ) {
         if instruction.pred_reads != 0 {
-            self.units[index].predicates = *predicates;
+            self.predicates[index] = *predicates;
         }
         let reads = instruction.reads.as_slice();
         if reads.is_empty() {
@@ -305,10 +309,15 @@ impl Collectors {
 
     /// Whether one of the warp's collected instructions has yet to read one of these registers. Collectors finish in any
     /// order, so writing it early would be a write-after-read hazard. Predicates are read at issue and have none.
-    #[inline]
-    pub fn still_reads(&self, warp: usize, registers: &RegSet, code: &[Instruction]) -> bool {
-        members(self.collecting[warp])
-            .any(|index| code[self.units[index].pc as usize].read_set.intersects(registers))
+    #[inline(always)]
+    pub fn still_reads(&self, warp: usize, micro: &MicroOp, pc: usize, code: &[Instruction]) -> bool {
+        let collecting = self.collecting[warp];
+        collecting != 0 && micro.writes_any() && self.reads_any(collecting, &code[pc].write_set, code)
+    }
+
+    #[inline(never)]
+    fn reads_any(&self, collectors: u64, registers: &RegSet, code: &[Instruction]) -> bool {
+        members(collectors).any(|index| code[self.units[index].pc as usize].read_set.intersects(registers))
     }
 
     /// Whether any instruction has all its operands.
@@ -377,10 +386,16 @@ impl Collectors {
         best
     }
 
-    /// The instruction in a collector, and its operand rows in the order of the instruction's `reads`.
-    #[inline]
-    pub fn get(&self, index: usize) -> (&Collected, &[Row]) {
-        (&self.units[index], &self.rows[index * COLLECTOR_ROWS..][..COLLECTOR_ROWS])
+    /// The instruction in a collector.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Collected {
+        self.units[index]
+    }
+
+    /// The operand rows of an instruction in a collector, in the order of its `reads`, and its warp's predicates at issue.
+    #[inline(always)]
+    pub fn operands(&self, index: usize) -> (&[Row], &[LaneMask; PREDICATES]) {
+        (&self.rows[index * COLLECTOR_ROWS..][..COLLECTOR_ROWS], &self.predicates[index])
     }
 
     /// Frees a collector whose instruction has been dispatched.

@@ -13,10 +13,11 @@ use crate::clusters::OutOfTurn;
 use crate::dispatch::Notice;
 use crate::doors::Doors;
 use crate::execute::source_row;
+use crate::fetch::Fetch;
 use crate::launch::{Fault, FaultKind, Launch};
 use crate::print::Print;
 use crate::sm::{LaneWait, Sm};
-use crate::warps::{BarrierResult, Predicates};
+use crate::warps::{BarrierResult, Predicates, Warps};
 
 /// A warp that is out of turn at the barrier of its cluster.
 const OUT_OF_TURN: FaultKind =
@@ -25,7 +26,8 @@ const OUT_OF_TURN: FaultKind =
 impl<D: Doors> Sm<D> {
     /// Performs a control instruction whose operands have all been collected.
     pub(crate) fn resolve(&mut self, launch: &Launch, index: usize, now: Cycle) {
-        let (collected, rows) = self.collectors.get(index);
+        let collected = self.collectors.get(index);
+        let (rows, _) = self.collectors.operands(index);
         let (warp, pc, lanes) = (collected.warp as usize, collected.pc, collected.lanes);
         let count = launch.kernel.code[pc as usize].reads.as_slice().len();
         self.control_rows[..count].copy_from_slice(&rows[..count]);
@@ -161,18 +163,6 @@ impl<D: Doors> Sm<D> {
         self.warps.simt[warp].call(&functions, instruction.reconverge);
     }
 
-    /// Whether a barrier must be deferred because other lanes of the warp have to run first: they may still exit or
-    /// arrive. If so, the warp switches to those lanes and the barrier is issued again later.
-    pub(crate) fn puts_off_barrier(&mut self, launch: &Launch, warp: usize, lanes: LaneMask) -> bool {
-        let simt = &mut self.warps.simt[warp];
-        let put_off = lanes == simt.active() && lanes != simt.live() && simt.gather(&launch.kernel);
-        if put_off {
-            self.fetch.take(warp);
-            self.fetch.go(warp, simt.pc());
-        }
-        put_off
-    }
-
     fn barrier(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, form: Barrier, now: Cycle) {
         let simt = &mut self.warps.simt[warp];
         if lanes != simt.live() {
@@ -202,7 +192,7 @@ impl<D: Doors> Sm<D> {
         if reduces {
             let predicates = Predicates(&self.warps.predicates[warp]);
             arrival.ayes = (predicate_source(instruction, &predicates, 2) & lanes).count_ones();
-            self.scoreboard.reserve(warp, instruction, false);
+            self.scoreboard.reserve(warp, &self.micro[pc as usize], instruction, false);
             self.warps.barrier_results[warp] = BarrierResult { pc, lanes, value: 0 };
             self.warps.in_flight[warp] += 1;
         }
@@ -439,4 +429,23 @@ impl<D: Doors> Sm<D> {
         self.statistics.ctas += 1;
         self.notify(Notice::CtaDone);
     }
+}
+
+/// Whether a barrier must be deferred because other lanes of the warp have to run first: they may still exit or
+/// arrive. If so, the warp switches to those lanes and the barrier is issued again later.
+#[inline(never)]
+pub(crate) fn puts_off_barrier(
+    launch: &Launch,
+    warps: &mut Warps,
+    fetch: &mut Fetch,
+    warp: usize,
+    lanes: LaneMask,
+) -> bool {
+    let simt = &mut warps.simt[warp];
+    let put_off = lanes == simt.active() && lanes != simt.live() && simt.gather(&launch.kernel);
+    if put_off {
+        fetch.take(warp);
+        fetch.go(warp, simt.pc());
+    }
+    put_off
 }

@@ -1,7 +1,6 @@
 //! Execution units: compute values at dispatch and write them back after the latency of their class.
 
 use strata_engine::{Cycle, Wheel};
-use strata_memory::RegisterBanks;
 use strata_ptx::exec::{OperandFamily, Operands, Routine, routine};
 use strata_ptx::isa::{Class, Dst, Instruction, Pc, PredReg, Reg, Src};
 use strata_ptx::lanes::{LaneMask, Row, WARP_LANES};
@@ -9,7 +8,6 @@ use strata_ptx::lanes::{LaneMask, Row, WARP_LANES};
 use crate::collector::PREDICATES;
 use crate::config::{SmConfig, UnitKind};
 use crate::lsu::Finished;
-use crate::micro::MicroOp;
 use crate::token::Token;
 
 /// Largest number of rows that an instruction writes.
@@ -188,9 +186,7 @@ pub struct ClassTiming {
 pub struct Units {
     /// Timing by class. Memory instructions are listed under the load/store unit, which has its own timing.
     timing: [ClassTiming; Class::COUNT],
-    /// By code index, for the kernel that runs: what becomes of the instruction as it issues,
-    micro: Vec<MicroOp>,
-    /// and what computes it once its operands have been collected.
+    /// By code index, for the kernel that runs: what computes the instruction once its operands have been collected.
     routines: Vec<Routine<Views>>,
     /// By kind: the cycle in which each unit can accept its next instruction.
     free_at: [Vec<Cycle>; UnitKind::COUNT],
@@ -225,7 +221,6 @@ impl Units {
         let count = (2 * count).clamp(16, u32::from(u16::MAX)) as u16;
         Units {
             timing,
-            micro: Vec::new(),
             routines: Vec::new(),
             free_at: UnitKind::ALL.map(|kind| vec![Cycle::ZERO; config.units.of(kind) as usize]),
             outcomes: Vec::new(),
@@ -238,21 +233,10 @@ impl Units {
         }
     }
 
-    /// Takes the instructions of a kernel, with their rows in the register file's banks if it consists of these.
-    pub fn prepare(&mut self, code: &[Instruction], banks: Option<&mut RegisterBanks>) {
+    /// Takes the instructions of a kernel.
+    pub fn prepare(&mut self, code: &[Instruction]) {
         self.routines.clear();
         self.routines.extend(code.iter().map(routine::<Views>));
-        self.micro.clear();
-        match banks {
-            Some(banks) => self.micro.extend(code.iter().map(|instruction| MicroOp::of(instruction, banks))),
-            None => self.micro.resize(code.len(), MicroOp::default()),
-        }
-    }
-
-    /// What becomes of the instruction at `pc` as it issues.
-    #[inline]
-    pub fn micro(&self, pc: Pc) -> &MicroOp {
-        &self.micro[pc as usize]
     }
 
     /// What computes the instruction at `pc`.

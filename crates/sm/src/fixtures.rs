@@ -214,6 +214,7 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
         allocations: vec![(HEAP, HEAP + fakes::BYTES as u64)],
         headers: std::sync::Arc::default(),
         number: 0,
+        micro: crate::micro::MicroCode::default(),
     }
 }
 

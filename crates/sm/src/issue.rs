@@ -3,9 +3,10 @@
 use strata_engine::Cycle;
 use strata_memory::bits::members;
 use strata_memory::doors::{RegisterFile, Ticket};
-use strata_ptx::isa::{Class, Executor, Op, Space};
+use strata_ptx::isa::{Class, Op, Space};
 
 use crate::collector::Target;
+use crate::control::puts_off_barrier;
 use crate::doors::Doors;
 use crate::launch::Launch;
 use crate::micro::InPlace;
@@ -210,21 +211,24 @@ impl<D: Doors> Sm<D> {
         let (mut blocked, mut by_memory, mut by_reads) = (0, 0, 0);
         for warp in members(dirty) {
             let bit = 1 << warp;
-            let needs = self.demands.set(warp, self.fetch.head(warp));
+            let pc = self.fetch.head(warp) as usize;
+            let micro = &self.micro[pc];
+            self.demands.set(warp, micro.demand);
             // A warp has room for the result of one barrier.
-            if needs.is_barrier && warps.barrier_results_due & bit != 0 {
+            if micro.is_barrier && warps.barrier_results_due & bit != 0 {
                 blocked |= bit;
                 continue;
             }
-            match self.scoreboard.check(warp, needs) {
+            let code = &launch.kernel.code;
+            match self.scoreboard.check(warp, micro, &code[pc]) {
                 Hazard::Memory => by_memory |= bit,
                 Hazard::Execution => blocked |= bit,
-                Hazard::None if self.collectors.still_reads(warp, &needs.writes, &launch.kernel.code) => {
+                Hazard::None if self.collectors.still_reads(warp, micro, pc, code) => {
                     by_reads |= bit;
                 }
                 // An instruction that orders itself after earlier memory instructions must wait until the load/store
                 // unit has them all.
-                Hazard::None if needs.follows_memory && self.collecting_memory[warp] > 0 => blocked |= bit,
+                Hazard::None if micro.follows_memory && self.collecting_memory[warp] > 0 => blocked |= bit,
                 Hazard::None => {}
             }
         }
@@ -237,11 +241,11 @@ impl<D: Doors> Sm<D> {
     /// Issues a warp's next instruction. Returns whether it accesses memory.
     fn issue_one(&mut self, launch: &Launch, warp: usize, now: Cycle) -> bool {
         let pc = self.fetch.head(warp);
-        let instruction = &launch.kernel.code[pc as usize];
+        let micro = &self.micro[pc as usize];
         let active = self.warps.simt[warp].active();
-        let lanes = self.warps.guarded(warp, instruction.guard);
+        let lanes = self.warps.guarded(warp, micro.guard);
         self.warps.dirty |= 1 << warp;
-        if instruction.op.is_barrier() && self.puts_off_barrier(launch, warp, lanes) {
+        if micro.is_barrier && puts_off_barrier(launch, &mut self.warps, &mut self.fetch, warp, lanes) {
             // The slot went into turning to other lanes; the barrier is issued later.
             self.tally.stall(Stall::Control, 1);
             return false;
@@ -249,30 +253,39 @@ impl<D: Doors> Sm<D> {
         let statistics = &mut self.statistics;
         statistics.issued += 1;
         statistics.active_lanes += u64::from(active.count_ones());
-        self.tally.issue(instruction.class, lanes.count_ones());
+        self.tally.issue(micro.class, lanes.count_ones());
 
-        let control = instruction.executor == Executor::Control;
-        if control && (lanes == 0 || instruction.reads.as_slice().is_empty()) {
-            self.fetch.take(warp);
-            self.control(launch, warp, pc, lanes, now);
-            return false;
-        }
-        let target = if control {
-            self.fetch.take(warp);
-            self.warps.resolving |= 1 << warp;
-            Target::Control
-        } else {
-            let simt = &mut self.warps.simt[warp];
-            simt.advance();
-            self.fetch.issue(warp, simt.pc());
-            if lanes == 0 {
+        let is_control = micro.target.is_none_or(|target| target == Target::CONTROL);
+        let target = match micro.target {
+            Some(target) if !is_control => {
+                let simt = &mut self.warps.simt[warp];
+                simt.advance();
+                self.fetch.issue(warp, simt.pc());
+                if lanes == 0 {
+                    return false;
+                }
+                target
+            }
+            Some(target) if lanes != 0 => {
+                self.fetch.take(warp);
+                self.warps.resolving |= 1 << warp;
+                target
+            }
+            _ => {
+                self.fetch.take(warp);
+                self.control(launch, warp, pc, lanes, now);
                 return false;
             }
-            Target::Unit(self.units.kind_of(instruction.class))
         };
-        if let Some(routine) = self.units.micro(pc).routine
+        let instruction = &launch.kernel.code[pc as usize];
+        self.warps.in_flight[warp] += 1;
+        let index = self.collectors.take(target);
+        self.collectors.enter(index, target, (warp as u8, pc, lanes), micro.reads);
+        if let Some(routine) = micro.routine
             && let Some(banks) = self.registers.banks()
         {
+            self.scoreboard.reserve(warp, micro, instruction, false);
+            banks.request_read(warp as u8, instruction.reads.as_slice(), &micro.reads_from, Ticket(index as u16));
             let mut operands = InPlace {
                 instruction,
                 rows: banks.rows(warp as u8),
@@ -280,31 +293,19 @@ impl<D: Doors> Sm<D> {
                 predicates: &mut self.warps.predicates[warp],
             };
             routine(instruction, &mut operands, lanes, &self.warps.contexts[warp]);
-            self.warps.in_flight[warp] += 1;
-            self.scoreboard.reserve(warp, instruction, false);
-            let index = self.collectors.take(target);
-            let reads = instruction.reads.as_slice();
-            self.collectors.enter(index, target, (warp as u8, pc, lanes), reads.len());
-            if let Some(banks) = self.registers.banks() {
-                banks.request_read(warp as u8, reads, &self.units.micro(pc).reads, Ticket(index as u16));
-            }
             return false;
         }
-        let memory = instruction.class == Class::Memory;
+        let memory = micro.class == Class::Memory;
         if memory {
             self.collecting_memory[warp] += 1;
             // Until the instruction reaches the load/store unit, only this mask knows of its fence.
             self.warps.resolving |= u64::from(instruction.fences) << warp;
         }
-        self.warps.in_flight[warp] += 1;
-        if !control {
-            self.scoreboard.reserve(warp, instruction, memory);
+        if !is_control {
+            self.scoreboard.reserve(warp, micro, instruction, memory);
         }
-        let index = self.collectors.take(target);
-        self.collectors.enter(index, target, (warp as u8, pc, lanes), instruction.reads.as_slice().len());
-        let reads = &self.units.micro(pc).reads;
-        let predicates = &self.warps.predicates[warp];
-        self.collectors.request(index, instruction, reads, predicates, &mut *self.registers, now);
+        let (reads_from, predicates) = (&micro.reads_from, &self.warps.predicates[warp]);
+        self.collectors.request(index, instruction, reads_from, predicates, &mut *self.registers, now);
         memory
     }
 

@@ -9,6 +9,8 @@ use strata_ptx::program::Kernel;
 use strata_ptx::reference::cluster_order;
 use strata_ptx::texture::Headers;
 
+use crate::micro::MicroCode;
+
 /// A kernel launch, shared by all SMs and immutable while it runs.
 #[derive(Clone, Debug)]
 pub struct Launch {
@@ -42,6 +44,8 @@ pub struct Launch {
     pub headers: Arc<Headers>,
     /// Sequence number of the launch, from 0 (`%gridid`).
     pub number: u64,
+    /// The kernel's code as the SMs carry it out.
+    pub micro: MicroCode,
 }
 
 impl Launch {

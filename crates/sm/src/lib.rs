@@ -37,7 +37,7 @@ pub mod launch;
 pub mod livelock;
 pub mod lsu;
 mod memories;
-mod micro;
+pub mod micro;
 mod multiprocessor;
 pub mod occupancy;
 pub mod owners;

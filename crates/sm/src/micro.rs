@@ -1,12 +1,16 @@
 //! Instructions as the SM carries them out: what of them is known before they run.
 
+use std::sync::{Arc, OnceLock};
+
 use strata_memory::RegisterBanks;
 use strata_memory::register_banks::Footprint;
 use strata_ptx::exec::{OperandFamily, Operands, Routine, routine};
-use strata_ptx::isa::{Dst, Executor, Instruction, Op, PredReg, Src};
+use strata_ptx::isa::{Class, Dst, Executor, Guard, Instruction, Op, PredReg, Src};
 use strata_ptx::lanes::{LaneMask, Row};
 
-use crate::collector::PREDICATES;
+use crate::collector::{Collectors, PREDICATES, Target};
+use crate::demands::Demand;
+use crate::execute::Units;
 
 /// The operands of an instruction where they are.
 pub struct InPlace<'a> {
@@ -59,24 +63,110 @@ impl Operands for InPlace<'_> {
     }
 }
 
-/// An instruction of the kernel's code in an SM whose register file consists of banks.
-#[derive(Clone, Copy, Debug, Default)]
+/// A kernel's code as the SMs of a machine carry it out. They are alike, so the first one makes it, and the others share it.
+#[derive(Clone, Debug, Default)]
+pub struct MicroCode(OnceLock<Arc<[MicroOp]>>);
+
+impl MicroCode {
+    /// The code, made if nobody has.
+    pub(crate) fn get(&self, code: &[Instruction], sm: &Pipeline<'_>) -> Arc<[MicroOp]> {
+        self.0.get_or_init(|| code.iter().map(|instruction| MicroOp::new(instruction, sm)).collect()).clone()
+    }
+}
+
+/// What of an SM decides how it carries instructions out.
+pub(crate) struct Pipeline<'a> {
+    pub units: &'a Units,
+    pub collectors: &'a Collectors,
+    /// The register file's banks, if it consists of these.
+    pub banks: Option<&'a RegisterBanks>,
+    /// Whether lanes take a path of their own, which has to know of a warp's barriers in order with the memory instructions
+    /// before them.
+    pub has_lane_path: bool,
+}
+
+/// An instruction, in the few words that the pipeline asks for.
+#[derive(Clone, Copy, Debug)]
 pub struct MicroOp {
-    /// The rows that it reads,
-    pub reads: Footprint,
-    /// and those that it writes.
-    pub writes: Footprint,
+    /// Registers that it reads or writes,
+    pub uses: u64,
+    /// and those that it writes: of the first 64.
+    pub writes: u64,
+    /// Whether these are all.
+    pub is_narrow: bool,
+    /// Whether it waits until the load/store unit has all that the warp issued before.
+    pub follows_memory: bool,
+    /// Whether it is a barrier for the CTA.
+    pub is_barrier: bool,
+    pub(crate) demand: Demand,
+    /// Predicates that it reads or writes; bit n = predicate n.
+    pub predicates: u32,
+    /// Those that it writes.
+    pub pred_writes: u32,
+    /// Its lanes.
+    pub guard: Guard,
+    /// Its timing class.
+    pub class: Class,
+    /// Where it goes from a collector; `None` if it needs none.
+    pub target: Option<Target>,
+    /// How many rows it reads.
+    pub reads: u8,
     /// What executes it as it issues; `None` if its operands are collected first.
     pub routine: Option<Routine<InPlaces>>,
+    /// The banks of the rows that it reads,
+    pub reads_from: Footprint,
+    /// and of those that it writes.
+    pub writes_to: Footprint,
 }
 
 impl MicroOp {
-    /// An instruction with its rows in these banks.
-    pub fn of(instruction: &Instruction, banks: &RegisterBanks) -> MicroOp {
+    /// An instruction in an SM.
+    pub(crate) fn new(instruction: &Instruction, sm: &Pipeline<'_>) -> MicroOp {
+        let target = match instruction.executor {
+            Executor::Control if instruction.reads.as_slice().is_empty() => None,
+            Executor::Control => Some(Target::CONTROL),
+            _ => Some(Target::unit(sm.units.kind_of(instruction.class))),
+        };
+        let is_sync = sm.has_lane_path && matches!(instruction.op, Op::WarpSync);
+        let footprint = |registers| sm.banks.map_or_else(Footprint::default, |banks| banks.footprint(registers));
+        let in_place = sm.banks.is_some() && executes_at_issue(instruction);
         MicroOp {
-            reads: banks.footprint(instruction.reads.as_slice()),
-            writes: banks.footprint(instruction.writes.as_slice()),
-            routine: executes_at_issue(instruction).then(|| routine::<InPlaces>(instruction)),
+            follows_memory: instruction.follows_memory || is_sync,
+            demand: Demand::of(target, sm.collectors),
+            target,
+            routine: in_place.then(|| routine::<InPlaces>(instruction)),
+            reads_from: footprint(instruction.reads.as_slice()),
+            writes_to: footprint(instruction.writes.as_slice()),
+            ..MicroOp::hazards(instruction)
+        }
+    }
+
+    /// Whether it may write a register.
+    #[inline(always)]
+    pub fn writes_any(&self) -> bool {
+        self.writes != 0 || !self.is_narrow
+    }
+
+    /// What of it the scoreboard asks.
+    pub(crate) fn hazards(instruction: &Instruction) -> MicroOp {
+        let mut uses = instruction.read_set;
+        uses.union_with(&instruction.write_set);
+        MicroOp {
+            uses: uses.0[0],
+            writes: instruction.write_set.0[0],
+            is_narrow: uses.0[1..].iter().all(|word| *word == 0),
+            follows_memory: instruction.follows_memory,
+            is_barrier: instruction.op.is_barrier(),
+            demand: Demand::NONE,
+            predicates: instruction.pred_reads | instruction.pred_writes,
+            pred_writes: instruction.pred_writes,
+            guard: instruction.guard,
+            class: instruction.class,
+            target: None,
+            reads: instruction.reads.as_slice().len() as u8,
+            routine: None,
+            reads_from: Footprint::default(),
+            writes_to: Footprint::default(),
         }
     }
 }

@@ -10,6 +10,7 @@ use strata_memory::{ByteMask, Line, LineAddress};
 
 use crate::doors::Doors;
 use crate::launch::{Fault, Launch};
+use crate::micro::Pipeline;
 use crate::livelock::{Watch, Watching};
 use crate::occupancy::{Demand, Occupancy, occupancy};
 use crate::print::Print;
@@ -61,9 +62,15 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         self.registers.prepare(occupancy.rows_per_warp);
         let is_new = self.launch.as_ref().is_none_or(|before| !Arc::ptr_eq(&before.kernel, &launch.kernel));
         if is_new {
-            let has_lane_path = self.lsu.has_lane_path();
-            self.demands.prepare(&launch.kernel.code, &self.units, &self.collectors, has_lane_path);
-            self.units.prepare(&launch.kernel.code, self.registers.banks());
+            let code = &launch.kernel.code;
+            let sm = Pipeline {
+                units: &self.units,
+                collectors: &self.collectors,
+                banks: self.registers.banks().map(|banks| &*banks),
+                has_lane_path: self.lsu.has_lane_path(),
+            };
+            self.micro = launch.micro.get(code, &sm);
+            self.units.prepare(code);
         }
         self.fetch.prepare(launch.code_at, launch.kernel.code.len() as u32);
         if self.code_version != launch.code_version {

@@ -2,7 +2,7 @@
 
 use strata_ptx::isa::{Instruction, RegSet};
 
-use crate::demands::Needs;
+use crate::micro::MicroOp;
 use crate::slots::Slots;
 
 /// Why an instruction cannot issue yet.
@@ -24,12 +24,41 @@ struct Pending {
     writing: RegSet,
     /// The subset of `writing` that memory instructions will write.
     loading: RegSet,
-    /// Registers that the last instruction with a hazard reads or writes.
+    /// Registers that the last instruction with a hazard reads or writes; beyond the first 64, perhaps those of an earlier one.
     awaited: RegSet,
     /// Predicates that instructions in flight will write.
     predicates: u32,
     /// Predicates that the last instruction with a hazard reads or writes.
     awaited_predicates: u32,
+}
+
+/// The same for instructions that name registers beyond the first 64.
+impl Pending {
+    #[inline(never)]
+    fn check_wide(&mut self, micro: &MicroOp, instruction: &Instruction) -> Hazard {
+        let mut uses = instruction.read_set;
+        uses.union_with(&instruction.write_set);
+        if !self.writing.intersects(&uses) && self.predicates & micro.predicates == 0 {
+            return Hazard::None;
+        }
+        (self.awaited, self.awaited_predicates) = (uses, micro.predicates);
+        if self.loading.intersects(&uses) { Hazard::Memory } else { Hazard::Execution }
+    }
+
+    #[inline(never)]
+    fn reserve_wide(&mut self, instruction: &Instruction, memory: bool) {
+        self.writing.union_with(&instruction.write_set);
+        if memory {
+            self.loading.union_with(&instruction.write_set);
+        }
+    }
+
+    #[inline(never)]
+    fn release_wide(&mut self, instruction: &Instruction) -> bool {
+        subtract(&mut self.writing, &instruction.write_set);
+        subtract(&mut self.loading, &instruction.write_set);
+        self.awaited.intersects(&instruction.write_set)
+    }
 }
 
 /// Pending registers of every warp slot.
@@ -46,38 +75,47 @@ impl Scoreboard {
 
     /// Checks whether an instruction waits for what others in flight will write. While it does, only a
     /// [`Scoreboard::release`] that says so can change the answer.
-    #[inline]
-    pub fn check(&mut self, warp: usize, needs: &Needs) -> Hazard {
+    #[inline(always)]
+    pub fn check(&mut self, warp: usize, micro: &MicroOp, instruction: &Instruction) -> Hazard {
         let pending = &mut self.warps[warp];
-        if !pending.writing.intersects(&needs.uses) && pending.predicates & needs.predicates == 0 {
+        if !micro.is_narrow {
+            return pending.check_wide(micro, instruction);
+        }
+        if pending.writing.0[0] & micro.uses == 0 && pending.predicates & micro.predicates == 0 {
             return Hazard::None;
         }
-        (pending.awaited, pending.awaited_predicates) = (needs.uses, needs.predicates);
-        if pending.loading.intersects(&needs.uses) { Hazard::Memory } else { Hazard::Execution }
+        (pending.awaited.0[0], pending.awaited_predicates) = (micro.uses, micro.predicates);
+        if pending.loading.0[0] & micro.uses != 0 { Hazard::Memory } else { Hazard::Execution }
     }
 
     /// Marks an issuing instruction's destinations as pending. `memory` says that the load/store unit will write
     /// them.
-    #[inline]
-    pub fn reserve(&mut self, warp: usize, instruction: &Instruction, memory: bool) {
+    #[inline(always)]
+    pub fn reserve(&mut self, warp: usize, micro: &MicroOp, instruction: &Instruction, memory: bool) {
         let pending = &mut self.warps[warp];
-        pending.writing.union_with(&instruction.write_set);
-        if memory {
-            pending.loading.union_with(&instruction.write_set);
+        pending.predicates |= micro.pred_writes;
+        if !micro.is_narrow {
+            return pending.reserve_wide(instruction, memory);
         }
-        pending.predicates |= instruction.pred_writes;
+        pending.writing.0[0] |= micro.writes;
+        if memory {
+            pending.loading.0[0] |= micro.writes;
+        }
     }
 
     /// Clears the destinations of an instruction that has written them. Returns whether the instruction that waits, if
-    /// any does, waits for one of them.
-    #[inline]
-    pub fn release(&mut self, warp: usize, instruction: &Instruction) -> bool {
+    /// any does, may wait for one of them.
+    #[inline(always)]
+    pub fn release(&mut self, warp: usize, micro: &MicroOp, instruction: &Instruction) -> bool {
         let pending = &mut self.warps[warp];
-        subtract(&mut pending.writing, &instruction.write_set);
-        subtract(&mut pending.loading, &instruction.write_set);
-        pending.predicates &= !instruction.pred_writes;
-        pending.awaited.intersects(&instruction.write_set)
-            || pending.awaited_predicates & instruction.pred_writes != 0
+        pending.predicates &= !micro.pred_writes;
+        let is_awaited = pending.awaited_predicates & micro.pred_writes != 0;
+        if !micro.is_narrow {
+            return pending.release_wide(instruction) || is_awaited;
+        }
+        pending.writing.0[0] &= !micro.writes;
+        pending.loading.0[0] &= !micro.writes;
+        pending.awaited.0[0] & micro.writes != 0 || is_awaited
     }
 
     /// Whether the warp has nothing pending.
@@ -99,15 +137,23 @@ mod tests {
     use super::*;
     use crate::fixtures::{alu, load};
 
+    fn reserve(scoreboard: &mut Scoreboard, warp: usize, instruction: &Instruction, memory: bool) {
+        scoreboard.reserve(warp, &MicroOp::hazards(instruction), instruction, memory);
+    }
+
+    fn release(scoreboard: &mut Scoreboard, warp: usize, instruction: &Instruction) -> bool {
+        scoreboard.release(warp, &MicroOp::hazards(instruction), instruction)
+    }
+
     fn check(scoreboard: &mut Scoreboard, warp: usize, instruction: &Instruction) -> Hazard {
-        scoreboard.check(warp, &Needs::of(instruction, false))
+        scoreboard.check(warp, &MicroOp::hazards(instruction), instruction)
     }
 
     #[test]
     fn hazards() {
         let mut scoreboard = Scoreboard::new();
-        scoreboard.reserve(0, &alu(3, &[1, 2]), false);
-        scoreboard.reserve(0, &load(70, 5), true);
+        reserve(&mut scoreboard, 0, &alu(3, &[1, 2]), false);
+        reserve(&mut scoreboard, 0, &load(70, 5), true);
         let table = [
             (alu(4, &[3, 0]), Hazard::Execution), // read after write
             (alu(3, &[0, 0]), Hazard::Execution), // write after write
@@ -119,7 +165,7 @@ mod tests {
             assert_eq!(check(&mut scoreboard, 0, instruction), *hazard, "{instruction:?}");
             assert_eq!(check(&mut scoreboard, 1, instruction), Hazard::None, "warps have nothing in common");
         }
-        scoreboard.release(0, &alu(3, &[1, 2]));
+        release(&mut scoreboard, 0, &alu(3, &[1, 2]));
         assert_eq!(check(&mut scoreboard, 0, &alu(4, &[3, 0])), Hazard::None);
     }
 
@@ -127,9 +173,9 @@ mod tests {
     fn a_release_says_whether_the_instruction_that_waits_may_go_on() {
         let mut scoreboard = Scoreboard::new();
         let others = [alu(3, &[1, 2]), load(70, 5), alu(8, &[1])];
-        others.iter().for_each(|other| scoreboard.reserve(0, other, false));
+        others.iter().for_each(|other| reserve(&mut scoreboard, 0, other, false));
         assert_eq!(check(&mut scoreboard, 0, &alu(4, &[70, 3])), Hazard::Execution);
-        assert_eq!(others.map(|other| scoreboard.release(0, &other)), [true, true, false]);
+        assert_eq!(others.map(|other| release(&mut scoreboard, 0, &other)), [true, true, false]);
         assert!(scoreboard.is_clear(0));
     }
 }

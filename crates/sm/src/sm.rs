@@ -22,6 +22,7 @@ use crate::fetch::Fetch;
 use crate::inject::Injector;
 use crate::launch::{Fault, Launch};
 use crate::lsu::Lsu;
+use crate::micro::MicroOp;
 use crate::occupancy::Limits;
 use crate::owners::OwnerLinks;
 use crate::print::Print;
@@ -94,6 +95,8 @@ pub struct Sm<D: Doors> {
     /// Per scheduler: mask of its warp slots.
     pub(crate) shares: Vec<u64>,
     pub(crate) demands: Demands,
+    /// The code of the kernel that runs.
+    pub(crate) micro: Arc<[MicroOp]>,
     /// Per warp: memory instructions in collectors.
     pub(crate) collecting_memory: Slots<u8>,
     pub(crate) collectors: Collectors,
@@ -188,7 +191,8 @@ impl<D: Doors> Sm<D> {
             schedulers: (0..schedulers).map(|number| config.scheduling.scheduler(&site(number))).collect(),
             throttle: config.scheduling.throttle(&site(0)),
             shares,
-            demands: Demands::new(collectors.pools()),
+            demands: Demands::new(),
+            micro: Arc::new([]),
             collecting_memory: Slots::new(|| 0),
             collectors,
             registers,
@@ -443,7 +447,7 @@ impl<D: Doors> Sm<D> {
     /// Earliest cycle in which an instruction in a collector can be dispatched.
     fn next_dispatch(&self, now: Cycle) -> Cycle {
         let ready = self.collectors.ready_targets();
-        if ready >> Target::Control.index() & 1 == 1 {
+        if ready >> Target::CONTROL.index() & 1 == 1 {
             return now;
         }
         let mut next = Cycle::NEVER;

@@ -191,6 +191,7 @@ impl Modelled {
             allocations: call.heap.ranges(),
             headers: call.headers.clone(),
             number: self.launches,
+            micro: strata_sm::micro::MicroCode::default(),
         })
     }
 

@@ -87,6 +87,7 @@ impl RegList {
     }
 
     /// The registers in order of first appearance.
+    #[inline(always)]
     pub fn as_slice(&self) -> &[Reg] {
         &self.regs[..self.len as usize]
     }

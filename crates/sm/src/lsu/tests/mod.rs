@@ -133,6 +133,7 @@ pub fn launch() -> Launch {
         allocations: vec![(BASE, BASE + HEAP_BYTES / 2), (BASE + HEAP_BYTES / 2, BASE + HEAP_BYTES)],
         headers: Arc::default(),
         number: 0,
+        micro: crate::micro::MicroCode::default(),
     }
 }
 

@@ -76,6 +76,7 @@ fn launch(kernel: &Arc<Kernel>, grid: u32, block: u32) -> Launch {
         allocations: vec![(BASE, BASE + 4 * WORDS as u64)],
         headers: Arc::default(),
         number: 0,
+        micro: crate::micro::MicroCode::default(),
     }
 }
 
