@@ -76,9 +76,8 @@ pub struct RegisterBanks {
     all: u64,
     /// By register and warp, added up: the bank.
     bank_of: [u8; SUMS],
-    /// What waits for banks: the first `open` of these, oldest first.
-    reads: Box<[Read]>,
-    open: usize,
+    /// What waits for banks, oldest first.
+    reads: Vec<Read>,
     /// Rows that wait, over all banks.
     waiting: u32,
     /// One bit per bank: it was written in cycle `written_at`.
@@ -99,8 +98,7 @@ impl RegisterBanks {
             banks,
             all: u64::MAX >> (64 - banks),
             bank_of: std::array::from_fn(|sum| (sum as u32 % banks) as u8),
-            reads: vec![Read::default(); site.tickets].into(),
-            open: 0,
+            reads: Vec::with_capacity(site.tickets),
             waiting: 0,
             written: 0,
             written_at: Cycle::NEVER,
@@ -171,8 +169,7 @@ impl RegisterBanks {
     #[inline]
     fn add(&mut self, banks: u64, first: Ticket) {
         let arrival = Arrival { ticket: first, rows: banks.count_ones() as u8 };
-        self.reads[self.open] = Read { banks, arrival };
-        self.open += 1;
+        self.reads.push(Read { banks, arrival });
     }
 
     /// Requests rows and copies their values.
@@ -219,22 +216,23 @@ impl RegisterBanks {
     pub fn serve(&mut self, now: Cycle, mut arrive: impl FnMut(Arrival)) {
         let mut free = if self.written_at == now { !self.written } else { u64::MAX };
         let (mut rows, mut kept) = (0, 0);
-        for at in 0..self.open {
-            let Some(&read) = self.reads.get(at) else { break };
-            let granted = read.banks & free;
+        let reads = &mut self.reads[..];
+        for at in 0..reads.len() {
+            let Read { banks, arrival } = reads[at];
+            let granted = banks & free;
             free &= !granted;
             rows += granted.count_ones();
-            if granted != read.banks {
-                self.reads[kept] = Read { banks: read.banks & !granted, ..read };
+            if granted != banks {
+                reads[kept] = Read { banks: banks & !granted, arrival };
                 kept += 1;
             } else if self.extra_latency == 0 {
-                arrive(read.arrival);
+                arrive(arrival);
             } else {
                 let due = now + self.extra_latency;
-                self.under_way.push(due, read.arrival).expect("there is room for every collector's rows");
+                self.under_way.push(due, arrival).expect("there is room for every collector's rows");
             }
         }
-        self.open = kept;
+        self.reads.truncate(kept);
         self.waiting -= rows;
         self.statistics.reads += u64::from(rows);
         self.statistics.read_conflicts += u64::from(self.waiting);

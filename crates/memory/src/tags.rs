@@ -282,6 +282,11 @@ impl Sets {
         self.victims.insertion().map(|statistics| Group { name, ..statistics.report() })
     }
 
+    /// Whether the replacement policy is as before when the line used last is used once more.
+    pub fn ignores_repeats(&self) -> bool {
+        self.victims.ignores_repeats()
+    }
+
     /// Notes a use of the frame, for replacement.
     #[inline]
     pub fn used(&mut self, frame: FrameId, touch: &Touch) {

@@ -34,6 +34,8 @@ pub struct ReadOnlyCache {
     cache: Cache<(), Sets, bool>,
     /// The frame that was found last: an instruction usually lies in the line of the one before.
     recent: FrameId,
+    /// The line that was touched last, if nothing has happened since and the replacement policy need not hear of it again.
+    repeated: Option<LineAddress>,
     packets: Packets,
     outgoing: DelayLine<Packet>,
     /// The cycle of the last look-up, and how many there were in it.
@@ -79,6 +81,7 @@ impl ReadOnlyCache {
             is_perfect: config.is_perfect(),
             cache: Cache::new(Sets::new(config.geometry(), stream), capacity),
             recent: FrameId(0),
+            repeated: None,
             packets: Packets::default(),
             outgoing: DelayLine::new(*config.miss_queue),
             cycle: Cycle::ZERO,
@@ -117,6 +120,7 @@ impl ReadOnlyCache {
             self.hit(token, now);
             return Ok(());
         }
+        self.repeated = None;
         let Some(frame) = self.find(line) else {
             self.send_for(line, now)?;
             self.statistics.misses += 1;
@@ -138,6 +142,24 @@ impl ReadOnlyCache {
             self.lines.push_back(self.cache.frames().data(frame).clone());
         }
         Ok(())
+    }
+
+    /// Touches another line than the last time. Returns whether it is here.
+    #[inline(never)]
+    fn touch_other(&mut self, line: LineAddress) -> bool {
+        self.repeated = None;
+        if !self.is_perfect {
+            let Some(frame) = self.find(line) else { return false };
+            if self.cache.frames().pinned(frame).is_some() {
+                return false;
+            }
+            self.recent = frame;
+            self.cache.store.used(frame, &self.request_for(line));
+        }
+        if self.is_perfect || self.cache.store.ignores_repeats() {
+            self.repeated = Some(line);
+        }
+        true
     }
 
     /// Serves a look-up that hits, but for its bytes.
@@ -228,18 +250,14 @@ impl ReadOnly for ReadOnlyCache {
         }
     }
 
+    #[inline(always)]
     fn touch(&mut self, line: LineAddress, now: Cycle) -> Option<Cycle> {
         let used = if self.cycle == now { self.used } else { 0 };
         if used == self.accesses_per_cycle {
             return None;
         }
-        if !self.is_perfect {
-            let frame = self.find(line)?;
-            if self.cache.frames().pinned(frame).is_some() {
-                return None;
-            }
-            self.recent = frame;
-            self.cache.store.used(frame, &self.request_for(line));
+        if self.repeated != Some(line) && !self.touch_other(line) {
+            return None;
         }
         (self.cycle, self.used) = (now, used + 1);
         self.statistics.accesses += 1;
@@ -263,6 +281,7 @@ impl ReadOnly for ReadOnlyCache {
     fn accept(&mut self, reply: Packet, now: Cycle) {
         self.statistics.bytes_in += u64::from(reply.wire_bytes());
         self.statistics.fills += 1;
+        self.repeated = None;
         let (line, mshr) = (reply.line, MshrId(reply.tag as u16));
         let tray = match self.packets.open(reply) {
             Body::ReadReply(tray) => tray,
@@ -290,6 +309,7 @@ impl ReadOnly for ReadOnlyCache {
 
     fn invalidate(&mut self) {
         self.statistics.invalidations += 1;
+        self.repeated = None;
         for frame in (0..self.cache.frames().count()).map(FrameId::from) {
             if let Some(mshr) = self.cache.frames().pinned(frame) {
                 self.cache.mshrs.state_mut(mshr).rest = true;

@@ -145,6 +145,15 @@ impl Victims {
         Victims { ways, state: State::Guarded(Box::new(guarded)) }
     }
 
+    /// Whether the policy is as before when the line used last is used once more. Of others than the conventional ones nobody
+    /// knows.
+    pub fn ignores_repeats(&self) -> bool {
+        match self.state {
+            State::Lru(_) | State::Fifo(_) | State::Random(_) | State::Tree(_) => true,
+            State::Other(_) | State::Guarded(_) => false,
+        }
+    }
+
     /// Whether the line of a request that misses takes a way.
     #[inline]
     pub fn keeps(&self, touch: &Touch) -> bool {
