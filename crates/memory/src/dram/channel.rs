@@ -165,6 +165,12 @@ impl Channel {
         self.slices[slice].next_ready
     }
 
+    /// Whether there is room for the request of a slice that was refused last.
+    #[inline]
+    pub fn has_room_again(&self, slice: usize) -> bool {
+        self.slices[slice].refused && self.has_room(slice)
+    }
+
     /// Backs the lines below `lines` of every slice with storage.
     pub fn ensure(&mut self, lines: u64) {
         // Whole chunks: the last slice's last chunk is the channel's last.
@@ -317,6 +323,10 @@ impl DramPort for Port<'_> {
             channel.wake_here = channel.clock.reference(first);
         }
         Ok(())
+    }
+
+    fn has_room(&self) -> bool {
+        self.channel.has_room(self.slice)
     }
 
     #[inline]

@@ -125,9 +125,6 @@ impl Protocol for Conventional {
     /// Serves one request of the first ready MSHR.
     fn replay(slice: &mut L2Slice, now: Cycle) {
         let Some(mshr) = slice.cache.first_ready() else { return };
-        if !slice.reply_room(1) {
-            return;
-        }
         let (frame, in_flight) = {
             let fetch = slice.cache.mshrs.state(mshr);
             (fetch.frame, fetch.in_flight)

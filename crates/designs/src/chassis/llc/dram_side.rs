@@ -6,7 +6,7 @@ use strata_memory::cache::{FrameId, WriteBack};
 use strata_memory::doors::{DramPort, DramRequest};
 use strata_memory::mshr::MshrId;
 
-use super::{Protocol, Slice};
+use super::{Changes, Protocol, Slice};
 
 /// Tag of a write; a read carries the number of its MSHR.
 const WRITE: u32 = u32::MAX;
@@ -47,12 +47,22 @@ impl<P: Protocol> Slice<P> {
         }
     }
 
-    /// Offers the oldest request to the channel.
+    /// Offers the oldest request to the channel, if that may have room for it.
     pub(super) fn send_to_dram(&mut self, dram: &mut dyn DramPort, now: Cycle) {
+        if self.is_refused && !dram.has_room() {
+            return;
+        }
         let Some(request) = self.to_dram.pop_front() else { return };
         match dram.offer(request, now) {
-            Ok(()) => self.at_dram += 1,
-            Err(request) => self.to_dram.push_front(request),
+            Ok(()) => {
+                self.at_dram += 1;
+                self.is_refused = false;
+                self.changed |= Changes::DRAM;
+            }
+            Err(request) => {
+                self.to_dram.push_front(request);
+                self.is_refused = !dram.has_room();
+            }
         }
     }
 
@@ -62,6 +72,7 @@ impl<P: Protocol> Slice<P> {
             self.at_dram -= 1;
             if answer.write {
                 self.cache.written(answer.tray);
+                self.changed |= Changes::DRAM;
                 continue;
             }
             self.cache.fill(MshrId(answer.tag as u16), answer.bytes, answer.tray);
