@@ -190,8 +190,11 @@ impl PartitionIsland {
     /// Performs the cycle of every slice that has something to do.
     fn serve(&mut self, now: Cycle) {
         self.next = Cycle::NEVER;
+        let mut has_taken = false;
         for (place, slice) in self.slices.iter_mut().enumerate() {
-            if self.dram.has_room_again(place) {
+            // What a slice takes from DRAM may make room there for the request of another.
+            let may_offer = has_taken && self.dram.is_awaited() && self.dram.has_room_again(place);
+            if may_offer {
                 slice.expect_answer(now);
             }
             if slice.next <= now {
@@ -199,28 +202,25 @@ impl PartitionIsland {
                     slice.hear_owners(&self.map, self.flit_size, now);
                 }
                 if slice.due <= now {
+                    has_taken |= self.dram.next_completion(place) <= now;
                     slice.tick(&mut self.dram.port(place), now);
                 }
                 if slice.reply_due <= now {
                     slice.reply(&self.map, self.flit_size, &mut self.statistics, now);
                 }
-                if slice.held.is_some() {
-                    if slice.ends.llc.has_room() {
-                        slice.offer_again(self.flit_size, &mut self.statistics, now);
-                    }
-                } else if slice.ends.requests.next_arrival() <= now {
-                    slice.intake(&self.map, self.flit_size, &mut self.statistics, now);
-                }
+                let intake = slice.take_in(&self.map, self.flit_size, &mut self.statistics, now);
                 slice.due = slice.next_of_memory(now.next()).min(self.dram.next_completion(place));
-                slice.next = slice.due.min(slice.reply_due).min(slice.next_intake(now.next()));
+                slice.next = slice.due.min(slice.reply_due).min(intake);
             }
             self.next = self.next.min(slice.next);
         }
-        self.hear_of_room(now.next());
+        if has_taken && self.dram.is_awaited() {
+            self.hear_of_room(now.next());
+        }
     }
 
     /// Has the slices look again that DRAM refused, if it has room for them from cycle `next` on.
-    #[inline]
+    #[inline(never)]
     fn hear_of_room(&mut self, next: Cycle) {
         for (place, slice) in self.slices.iter_mut().enumerate() {
             if self.dram.has_room_again(place) {
@@ -239,21 +239,6 @@ impl PartitionIsland {
 }
 
 impl Slice {
-    /// Earliest cycle, not before `now`, in which a request is offered to the slice.
-    #[inline]
-    fn next_intake(&self, now: Cycle) -> Cycle {
-        // A refused request is offered again when the slice has room: it gets some only in its own cycles.
-        let request = match &self.held {
-            Some(_) if self.ends.llc.has_room() => now,
-            Some(_) => Cycle::NEVER,
-            None => self.ends.requests.next_arrival(),
-        };
-        match &self.ends.owners {
-            Some(owners) => request.min(owners.next_arrival()),
-            None => request,
-        }
-    }
-
     /// Earliest cycle, not before `now`, in which the slice or the cache behind it does something by itself.
     #[inline]
     fn next_of_memory(&self, now: Cycle) -> Cycle {
@@ -325,6 +310,34 @@ impl Slice {
             packet.line = home.line;
             self.ends.llc.accept(packet, now);
             self.due = now;
+        }
+    }
+
+    /// Offers the slice the request that it refused, or the next that has arrived. Returns the cycle in which there is something
+    /// to take in again. A request that is refused is offered when the slice has room, which it gets only in its own cycles.
+    #[inline]
+    fn take_in(
+        &mut self,
+        map: &AddressMap,
+        flit_size: FlitSize,
+        statistics: &mut PartitionStatistics,
+        now: Cycle,
+    ) -> Cycle {
+        let mut next = Cycle::NEVER;
+        if self.held.is_none() {
+            if self.ends.requests.next_arrival() <= now {
+                self.intake(map, flit_size, statistics, now);
+            }
+        } else if self.ends.llc.has_room() {
+            self.offer_again(flit_size, statistics, now);
+            next = now.next();
+        }
+        if self.held.is_none() {
+            next = self.ends.requests.next_arrival();
+        }
+        match &self.ends.owners {
+            Some(owners) => next.min(owners.next_arrival()),
+            None => next,
         }
     }
 
@@ -414,7 +427,9 @@ impl Island for PartitionIsland {
                 slice.expect_answer(self.dram.next_completion(place));
                 self.next = self.next.min(slice.next);
             }
-            self.hear_of_room(now);
+            if self.dram.is_awaited() {
+                self.hear_of_room(now);
+            }
         }
         if self.next <= now {
             self.serve(now);

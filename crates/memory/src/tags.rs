@@ -287,6 +287,12 @@ impl Sets {
     pub fn used(&mut self, frame: FrameId, touch: &Touch) {
         self.victims.used(frame.index(), touch);
     }
+
+    /// As [`Sets::used`], of the frame of the last use, if none was filled since.
+    #[inline]
+    pub fn used_again(&mut self, frame: FrameId, touch: impl FnOnce() -> Touch) {
+        self.victims.used_again(frame.index(), touch);
+    }
 }
 
 impl Store for Sets {

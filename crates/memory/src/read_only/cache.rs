@@ -34,6 +34,8 @@ pub struct ReadOnlyCache {
     cache: Cache<(), Sets, bool>,
     /// The frame that was found last: an instruction usually lies in the line of the one before.
     recent: FrameId,
+    /// The line in that frame, if it was used last and no line has come or gone since.
+    last_used: Option<LineAddress>,
     packets: Packets,
     outgoing: DelayLine<Packet>,
     /// The cycle of the last look-up, and how many there were in it.
@@ -79,6 +81,7 @@ impl ReadOnlyCache {
             is_perfect: config.is_perfect(),
             cache: Cache::new(Sets::new(config.geometry(), stream), capacity),
             recent: FrameId(0),
+            last_used: None,
             packets: Packets::default(),
             outgoing: DelayLine::new(*config.miss_queue),
             cycle: Cycle::ZERO,
@@ -106,6 +109,18 @@ impl ReadOnlyCache {
         if recent == Some(line) { Some(self.recent) } else { self.cache.store.find(line) }
     }
 
+    /// Uses a line that is here, and notes that it was used last.
+    #[inline(never)]
+    fn turn_to(&mut self, line: LineAddress) -> Option<()> {
+        let frame = self.find(line)?;
+        if self.cache.frames().pinned(frame).is_some() {
+            return None;
+        }
+        self.cache.store.used(frame, &self.request_for(line));
+        (self.recent, self.last_used) = (frame, Some(line));
+        Some(())
+    }
+
     fn request_for(&self, line: LineAddress) -> Touch {
         Touch { line, node: self.node, ..Touch::default() }
     }
@@ -123,7 +138,7 @@ impl ReadOnlyCache {
             self.waiting.push((line, token));
             return Ok(());
         };
-        self.recent = frame;
+        (self.recent, self.last_used) = (frame, None);
         if let Some(mshr) = self.cache.frames().pinned(frame) {
             if self.cache.mshrs.state(mshr).rest {
                 return Err(Refusal::Mshr);
@@ -133,6 +148,7 @@ impl ReadOnlyCache {
             return Ok(());
         }
         self.cache.store.used(frame, &self.request_for(line));
+        self.last_used = Some(line);
         self.hit(token, now);
         if self.keeps_bytes {
             self.lines.push_back(self.cache.frames().data(frame).clone());
@@ -160,6 +176,7 @@ impl ReadOnlyCache {
         let Some(frame) = self.cache.store.victim(line) else { return Err(Refusal::Ways) };
         self.statistics.evictions += u64::from(self.cache.frames().line(frame).is_some());
         let touch = self.request_for(line);
+        self.last_used = None;
         self.cache.store.install(frame, &touch);
         let mshr = self.cache.allocate(line, frame);
         let tray = self.cache.request(mshr, ByteMask::ALL);
@@ -233,13 +250,11 @@ impl ReadOnly for ReadOnlyCache {
         if used == self.accesses_per_cycle {
             return None;
         }
-        if !self.is_perfect {
-            let frame = self.find(line)?;
-            if self.cache.frames().pinned(frame).is_some() {
-                return None;
-            }
-            self.recent = frame;
-            self.cache.store.used(frame, &self.request_for(line));
+        if self.last_used == Some(line) {
+            let node = self.node;
+            self.cache.store.used_again(self.recent, || Touch { line, node, ..Touch::default() });
+        } else if !self.is_perfect {
+            self.turn_to(line)?;
         }
         (self.cycle, self.used) = (now, used + 1);
         self.statistics.accesses += 1;
@@ -290,6 +305,7 @@ impl ReadOnly for ReadOnlyCache {
 
     fn invalidate(&mut self) {
         self.statistics.invalidations += 1;
+        self.last_used = None;
         for frame in (0..self.cache.frames().count()).map(FrameId::from) {
             if let Some(mshr) = self.cache.frames().pinned(frame) {
                 self.cache.mshrs.state_mut(mshr).rest = true;

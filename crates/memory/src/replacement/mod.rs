@@ -183,6 +183,14 @@ impl Victims {
         }
     }
 
+    /// As [`Victims::used`], of the frame of the last use, if none was filled since. To most policies that says nothing new.
+    #[inline]
+    pub fn used_again(&mut self, frame: usize, touch: impl FnOnce() -> Touch) {
+        if let State::Other(_) | State::Guarded(_) = &self.state {
+            self.used(frame, &touch());
+        }
+    }
+
     /// Notes that a frame has been given to another line.
     #[inline]
     pub fn filled(&mut self, frame: usize, touch: &Touch) {

@@ -1,10 +1,10 @@
 //! The side of a slice that faces its DRAM channel.
 
 use strata_engine::Cycle;
-use strata_memory::ByteMask;
 use strata_memory::cache::{FrameId, WriteBack};
 use strata_memory::doors::{DramPort, DramRequest};
 use strata_memory::mshr::MshrId;
+use strata_memory::{ByteMask, LineAddress, Packet, Tray};
 
 use super::{Changes, Protocol, Slice};
 
@@ -27,7 +27,19 @@ impl<P: Protocol> Slice<P> {
     /// Requests bytes of an MSHR's line. There must be room for a request.
     pub fn fetch(&mut self, mshr: MshrId, bytes: ByteMask) {
         let tray = self.cache.request(mshr, bytes);
-        let line = self.cache.mshrs.line(mshr);
+        self.ask(self.cache.mshrs.line(mshr), mshr, bytes, tray);
+    }
+
+    /// Has a request wait for bytes of its line, which a frame has been assigned to. An MSHR must be free, and there must be room for
+    /// a request to DRAM.
+    pub fn wait_for(&mut self, request: Packet, frame: FrameId, bytes: ByteMask) {
+        let line = request.line;
+        let (mshr, tray) = self.cache.miss(line, frame, bytes, request);
+        self.ask(line, mshr, bytes, tray);
+    }
+
+    #[inline]
+    fn ask(&mut self, line: LineAddress, mshr: MshrId, bytes: ByteMask, tray: Tray) {
         self.statistics.fetches += 1;
         self.statistics.fetch_bytes += u64::from(bytes.count());
         self.to_dram.push_back(DramRequest { line, bytes, write: false, tag: u32::from(mshr.0), tray });

@@ -6,7 +6,7 @@
 use std::ops::{BitOr, BitOrAssign};
 
 use strata_engine::Cycle;
-use strata_memory::{Body, Packet};
+use strata_memory::{Body, LineAddress, Packet};
 
 use super::{Protocol, Slice};
 
@@ -81,6 +81,7 @@ impl Stall {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     stall: Stall,
+    line: LineAddress,
     /// The first cycle of it that is not counted.
     from: Cycle,
 }
@@ -91,7 +92,7 @@ impl<P: Protocol> Slice<P> {
     #[inline]
     pub(super) fn look_up(&mut self, now: Cycle) {
         if self.wait.is_some() {
-            if !self.may_go_on() {
+            if !self.may_go_on() || self.waits_for_the_same_ways() {
                 return;
             }
             self.count_wait(now);
@@ -112,7 +113,8 @@ impl<P: Protocol> Slice<P> {
 
     #[inline]
     fn wait_for_any(&mut self, stall: Option<Stall>, now: Cycle) {
-        self.wait = stall.map(|stall| Wait { stall, from: now });
+        let line = || self.requests.front(now).map_or(LineAddress(0), |request| request.line);
+        self.wait = stall.map(|stall| Wait { stall, line: line(), from: now });
         self.changed = if stall == Some(Stall::Own) { Changes::ANY } else { Changes::NONE };
     }
 
@@ -120,6 +122,19 @@ impl<P: Protocol> Slice<P> {
     #[inline]
     pub(super) fn may_go_on(&self) -> bool {
         self.wait.is_some_and(|wait| self.changed.meets(wait.stall.depends_on()))
+    }
+
+    /// Whether the next request waits for a way and would find none, nor anything else: a shorter question than the look-up.
+    #[inline]
+    fn waits_for_the_same_ways(&mut self) -> bool {
+        let Some(Wait { stall: Stall::Ways, line, .. }) = self.wait else { return false };
+        let store = &self.cache.store;
+        let has_room = self.reply_room(1) && self.miss_room(1);
+        if store.has_buffers() || store.has_victim(line) || !has_room {
+            return false;
+        }
+        self.changed = Changes::NONE;
+        true
     }
 
     /// Counts the cycles before `end` in which the next request has waited.
