@@ -193,8 +193,7 @@ impl PartitionIsland {
         let mut has_taken = false;
         for (place, slice) in self.slices.iter_mut().enumerate() {
             // What a slice takes from DRAM may make room there for the request of another.
-            let may_offer = has_taken && self.dram.is_awaited() && self.dram.has_room_again(place);
-            if may_offer {
+            if has_taken && self.dram.is_awaited() && self.dram.has_room_again(place) {
                 slice.expect_answer(now);
             }
             if slice.next <= now {
@@ -323,18 +322,18 @@ impl Slice {
         statistics: &mut PartitionStatistics,
         now: Cycle,
     ) -> Cycle {
-        let mut next = Cycle::NEVER;
-        if self.held.is_none() {
-            if self.ends.requests.next_arrival() <= now {
-                self.intake(map, flit_size, statistics, now);
+        if self.held.is_some() {
+            if self.ends.llc.has_room() {
+                self.offer_again(flit_size, statistics, now);
             }
-        } else if self.ends.llc.has_room() {
-            self.offer_again(flit_size, statistics, now);
-            next = now.next();
+        } else if self.ends.requests.next_arrival() <= now {
+            self.intake(map, flit_size, statistics, now);
         }
-        if self.held.is_none() {
-            next = self.ends.requests.next_arrival();
-        }
+        let next = match &self.held {
+            None => self.ends.requests.next_arrival(),
+            Some(_) if self.ends.llc.has_room() => now.next(),
+            Some(_) => Cycle::NEVER,
+        };
         match &self.ends.owners {
             Some(owners) => next.min(owners.next_arrival()),
             None => next,

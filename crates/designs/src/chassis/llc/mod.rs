@@ -219,7 +219,7 @@ impl<P: Protocol> Slice<P> {
             return if self.may_go_on() { now } else { Cycle::NEVER };
         }
         let wishes = self.prefetching.as_ref().is_some_and(|prefetching| prefetching.wish().is_some());
-        if wishes { now } else { self.requests.next_ready() }
+        if wishes && self.miss_room(1) { now } else { self.requests.next_ready() }
     }
 }
 
