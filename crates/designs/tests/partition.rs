@@ -6,7 +6,7 @@ use strata_engine::seed::Stream;
 use strata_engine::{ClockRatio, RunOptions, Simulation, Slab, Stop, config, link};
 
 use strata_designs::baseline::{MultistageConfig, MultistageNetwork};
-use strata_engine::statistics::Group;
+use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine, Doorbell, Inlet, Island, Outlet, Window};
 use strata_memory::doors::{Direction, DramPort, DramRequest, Llc, Network, NetworkDesign, NetworkEnds};
 use strata_memory::dram::{Channel, DramParameters};
@@ -20,8 +20,20 @@ const BUFFER: u32 = 16;
 const REQUESTERS: usize = 5;
 const LINES: u64 = 600;
 
+strata_engine::statistics! {
+    /// Counters of a slice without a cache.
+    struct ThroughStatistics: "through" {
+        /// Requests refused because the queue was full.
+        refused: "requests",
+    }
+}
+
 /// A slice without a cache: requests go to DRAM in order, answers back.
 struct Through {
+    /// Whether it says when it has room, and waits until DRAM has some; otherwise all that is refused is offered in every cycle.
+    tells: bool,
+    sleeps: bool,
+    statistics: ThroughStatistics,
     requests: DelayLine<Packet>,
     under_way: Slab<Packet>,
     /// Handed back by DRAM.
@@ -30,8 +42,11 @@ struct Through {
 }
 
 impl Through {
-    fn new() -> Through {
+    fn new(tells: bool) -> Through {
         Through {
+            tells,
+            sleeps: false,
+            statistics: ThroughStatistics::default(),
             requests: DelayLine::new(4),
             under_way: Slab::new(8),
             refused: None,
@@ -42,7 +57,17 @@ impl Through {
 
 impl Llc for Through {
     fn offer(&mut self, request: Packet, now: Cycle) -> Result<(), Packet> {
-        self.requests.push(now + 3, request)
+        let offered = self.requests.push(now + 3, request);
+        self.statistics.refused += u64::from(offered.is_err());
+        offered
+    }
+
+    fn has_room(&self) -> bool {
+        !self.tells || !self.requests.is_full()
+    }
+
+    fn count_refusals(&mut self, cycles: u64) {
+        self.statistics.refused += cycles;
     }
 
     fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
@@ -70,6 +95,7 @@ impl Llc for Through {
         }
         if let Some(request) = self.refused.take() {
             self.refused = dram.offer(request, now).err();
+            self.sleeps = self.tells && self.refused.is_some() && !dram.has_room();
         }
     }
 
@@ -86,6 +112,9 @@ impl Llc for Through {
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
+        if self.sleeps {
+            return Cycle::NEVER;
+        }
         let requests =
             if self.refused.is_some() || self.under_way.is_full() { now } else { self.requests.next_ready() };
         requests.max(now)
@@ -102,7 +131,7 @@ impl Llc for Through {
     }
 
     fn statistics(&self) -> Vec<Group> {
-        Vec::new()
+        vec![self.statistics.report()]
     }
 }
 
@@ -301,8 +330,8 @@ fn network_parameters() -> MultistageConfig {
     config::parse(Path::new("network.toml"), text).unwrap()
 }
 
-/// Three channels of two slices, five requesters.
-fn machine(requests: u32) -> Simulation<Part> {
+/// Three channels of two slices, which say when they have room or not, and five requesters.
+fn machine(requests: u32, tells: bool) -> Simulation<Part> {
     let map = AddressMap::new(3, 2, 256, NodeId(REQUESTERS as u16)).unwrap();
     let network = network_parameters();
     let flit_size = network.flit_size().unwrap();
@@ -343,7 +372,7 @@ fn machine(requests: u32) -> Simulation<Part> {
             .slices_of(channel)
             .map(|slice| {
                 let (requests, replies) = ends[usize::from(slice)].take().expect("a slice has one channel");
-                SliceEnds { llc: Box::new(Through::new()), cache: None, requests, replies, owners: None }
+                SliceEnds { llc: Box::new(Through::new(tells)), cache: None, requests, replies, owners: None }
             })
             .collect();
         let clock = ClockRatio::of(924, 700).unwrap();
@@ -357,30 +386,38 @@ fn machine(requests: u32) -> Simulation<Part> {
 
 type Outcome = (Stop, Vec<Vec<(Cycle, u32)>>, Vec<Group>);
 
-/// Runs the machine; what every requester saw and everything counted.
-fn run(threads: usize, window: u64) -> Outcome {
-    let mut simulation = machine(800);
+/// Runs the machine until `limit`; what every requester saw and everything counted.
+fn run_to(limit: Cycle, threads: usize, window: u64, tells: bool) -> Outcome {
+    let mut simulation = machine(800, tells);
     let options = RunOptions {
         threads,
         saves_threads: false,
         window,
         patience_cycles: 50_000,
-        limit: Cycle(1_000_000),
+        limit,
         interrupt: None,
     };
     let stop = simulation.run(options, &mut |_| {});
+    let (is_done, now) = (matches!(stop, Stop::Quiet { .. }), simulation.now());
     let (mut logs, mut groups) = (Vec::new(), Vec::new());
     let mut memories = Vec::new();
     for part in simulation.islands_mut() {
         match part {
             Part::Requester(requester) => {
-                assert_eq!(requester.outstanding + requester.remaining, 0, "everything is answered");
+                let left = requester.outstanding + requester.remaining;
+                assert!(left == 0 || !is_done, "everything is answered");
                 logs.push(requester.log.clone());
                 memories.push(requester.memory.clone());
             }
             Part::Network(network) => groups.extend(network.statistics()),
-            Part::Partition(partition) => groups.extend(partition.statistics()),
+            Part::Partition(partition) => {
+                partition.settle(now);
+                groups.extend(partition.statistics());
+            }
         }
+    }
+    if !is_done {
+        return (stop, logs, groups);
     }
     for part in simulation.islands_mut() {
         if let Part::Partition(partition) = part {
@@ -393,6 +430,20 @@ fn run(threads: usize, window: u64) -> Outcome {
         }
     }
     (stop, logs, groups)
+}
+
+fn run(threads: usize, window: u64) -> Outcome {
+    run_to(Cycle(1_000_000), threads, window, false)
+}
+
+#[test]
+fn what_is_refused_and_sleeps_is_counted_like_what_is_offered_in_every_cycle() {
+    for limit in [1_001, 2_500, 2_501, 1_000_000].map(Cycle) {
+        let [offered, sleeping] = [false, true].map(|tells| run_to(limit, 1, LATENCY, tells));
+        assert_eq!(offered, sleeping, "until {limit}");
+        let count = |name: &str| offered.2.iter().filter_map(|group| group.get(name)).sum::<u64>();
+        assert!(count("refused") > 0 && count("held_requests") > 0, "until {limit}");
+    }
 }
 
 #[test]
@@ -419,7 +470,7 @@ fn everything_is_answered_with_the_right_bytes_whatever_threads_and_windows() {
 
 #[test]
 fn a_host_copy_is_seen_by_loads_and_by_the_host() {
-    let mut simulation = machine(0);
+    let mut simulation = machine(0, true);
     let mut written = 0;
     for part in simulation.islands_mut() {
         if let Part::Partition(partition) = part {

@@ -447,11 +447,17 @@ impl Gpu {
         prints
     }
 
-    /// Completes the statistics of all SMs with power for all cycles before `end`.
+    /// Completes the statistics of all SMs with power and of the memory for all cycles before `end`.
     fn settle(&mut self, end: Cycle) {
         for index in 0..self.helper_sms.end {
             self.sm(index).settle(end);
         }
+        self.settle_memory(end);
+    }
+
+    /// Completes the statistics of the memory for all cycles before `end`.
+    fn settle_memory(&mut self, end: Cycle) {
+        self.simulation.islands_mut().for_each(|part| part.settle_memory(end));
     }
 
     /// Cycles until the runs of this GPU are given up; `None` if they never are.

@@ -103,6 +103,18 @@ impl Part {
         }
     }
 
+    /// Completes the counters of a memory partition for all reference cycles before `end`.
+    pub fn settle_memory(&mut self, end: Cycle) {
+        match self {
+            Part::Partition(partition) => partition.settle(end),
+            Part::PartitionDomain(domain) => {
+                let end = domain.first(end);
+                domain.island_mut().settle(end);
+            }
+            Part::Sm(_) | Part::Network(_) | Part::Dispatcher(_) | Part::Cpu(_) => {}
+        }
+    }
+
     /// Counters of this part.
     pub fn statistics(&self) -> Vec<Group> {
         match self {

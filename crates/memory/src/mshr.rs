@@ -86,6 +86,31 @@ impl<T, S: Default> MshrFile<T, S> {
         Some(id)
     }
 
+    /// Allocates an MSHR for a line, with a state and its first access. One must be free.
+    #[inline]
+    pub fn begin(&mut self, line: LineAddress, state: S, first: T) -> MshrId {
+        let id = self.free.pop().expect("a free MSHR was checked");
+        self.lines[id.index()] = line.0;
+        let node = self.node(first);
+        let mshr = &mut self.mshrs[id.index()];
+        (mshr.head, mshr.tail, mshr.len) = (node, node, 1);
+        mshr.state = state;
+        id
+    }
+
+    /// Puts an access into a node that is not in use.
+    #[inline]
+    fn node(&mut self, item: T) -> u32 {
+        let node = self.free_node;
+        if let Some(slot) = self.nodes.get_mut(node as usize) {
+            self.free_node = slot.next;
+            (slot.next, slot.item) = (END, Some(item));
+            return node;
+        }
+        self.nodes.push(Node { next: END, item: Some(item) });
+        self.nodes.len() as u32 - 1
+    }
+
     /// Frees an MSHR.
     ///
     /// # Panics
@@ -101,18 +126,11 @@ impl<T, S: Default> MshrFile<T, S> {
     /// Appends an access. An MSHR that cannot merge another returns it.
     #[inline(always)]
     pub fn push(&mut self, id: MshrId, item: T) -> Result<(), T> {
-        let mshr = &mut self.mshrs[id.index()];
-        if mshr.len == self.merges {
+        if !self.can_merge(id) {
             return Err(item);
         }
-        if self.free_node == END {
-            self.free_node = self.nodes.len() as u32;
-            self.nodes.push(Node { next: END, item: None });
-        }
-        let node = self.free_node;
-        let slot = &mut self.nodes[node as usize];
-        self.free_node = slot.next;
-        (slot.next, slot.item) = (END, Some(item));
+        let node = self.node(item);
+        let mshr = &mut self.mshrs[id.index()];
         if mshr.len == 0 {
             mshr.head = node;
         } else {

@@ -72,10 +72,18 @@ struct Slice {
     reply_due: Cycle,
     /// Earliest cycle at which it has either or a request to look at.
     next: Cycle,
-    /// A request that the slice refused, and the cycle of its first refusal.
-    held: Option<(Packet, Cycle)>,
+    /// The request that the slice refused.
+    held: Option<Held>,
     /// Since when a reply has been waiting for the network.
     reply_stalled: Option<Cycle>,
+}
+
+/// A request that a slice refused.
+struct Held {
+    request: Packet,
+    /// The cycle of its first refusal, and that of the last that is counted.
+    since: Cycle,
+    refused: Cycle,
 }
 
 impl PartitionIsland {
@@ -157,7 +165,17 @@ impl PartitionIsland {
             && self.slices.iter().all(|slice| slice.held.is_none() && slice.ends.llc.is_settled())
     }
 
-    /// The counters of the partition, its slices and its channel.
+    /// Completes the counters for all cycles before `end`.
+    pub fn settle(&mut self, end: Cycle) {
+        for slice in &mut self.slices {
+            if let Some(held) = &mut slice.held {
+                held.count_refusals(&mut *slice.ends.llc, end);
+            }
+            slice.ends.llc.settle(end);
+        }
+    }
+
+    /// The counters of the partition, its slices and its channel. They are complete once they are [settled](PartitionIsland::settle).
     pub fn statistics(&self) -> Vec<Group> {
         let withheld: u64 = self.slices.iter().map(|slice| slice.ends.llc.withheld()).sum();
         let further: u64 = self.slices.iter().map(|slice| slice.ends.llc.further()).sum();
@@ -172,26 +190,42 @@ impl PartitionIsland {
     /// Performs the cycle of every slice that has something to do.
     fn serve(&mut self, now: Cycle) {
         self.next = Cycle::NEVER;
+        let mut has_taken = false;
         for (place, slice) in self.slices.iter_mut().enumerate() {
+            // What a slice takes from DRAM may make room there for the request of another.
+            if has_taken && self.dram.is_awaited() && self.dram.has_room_again(place) {
+                slice.expect_answer(now);
+            }
             if slice.next <= now {
                 if slice.ends.owners.is_some() {
                     slice.hear_owners(&self.map, self.flit_size, now);
                 }
                 if slice.due <= now {
+                    has_taken |= self.dram.next_completion(place) <= now;
                     slice.tick(&mut self.dram.port(place), now);
                 }
                 if slice.reply_due <= now {
                     slice.reply(&self.map, self.flit_size, &mut self.statistics, now);
                 }
-                if slice.held.is_some() {
-                    slice.offer_again(self.flit_size, &mut self.statistics, now);
-                } else if slice.ends.requests.next_arrival() <= now {
-                    slice.intake(&self.map, self.flit_size, &mut self.statistics, now);
-                }
+                let intake = slice.take_in(&self.map, self.flit_size, &mut self.statistics, now);
                 slice.due = slice.next_of_memory(now.next()).min(self.dram.next_completion(place));
-                slice.next = slice.due.min(slice.reply_due).min(slice.next_intake(now.next()));
+                slice.next = slice.due.min(slice.reply_due).min(intake);
             }
             self.next = self.next.min(slice.next);
+        }
+        if has_taken && self.dram.is_awaited() {
+            self.hear_of_room(now.next());
+        }
+    }
+
+    /// Has the slices look again that DRAM refused, if it has room for them from cycle `next` on.
+    #[inline(never)]
+    fn hear_of_room(&mut self, next: Cycle) {
+        for (place, slice) in self.slices.iter_mut().enumerate() {
+            if self.dram.has_room_again(place) {
+                slice.expect_answer(next);
+                self.next = self.next.min(next);
+            }
         }
     }
 
@@ -204,17 +238,6 @@ impl PartitionIsland {
 }
 
 impl Slice {
-    /// Earliest cycle, not before `now`, in which a request is offered to the slice.
-    #[inline]
-    fn next_intake(&self, now: Cycle) -> Cycle {
-        // A refused request is offered again in every cycle.
-        let request = if self.held.is_some() { now } else { self.ends.requests.next_arrival() };
-        match &self.ends.owners {
-            Some(owners) => request.min(owners.next_arrival()),
-            None => request,
-        }
-    }
-
     /// Earliest cycle, not before `now`, in which the slice or the cache behind it does something by itself.
     #[inline]
     fn next_of_memory(&self, now: Cycle) -> Cycle {
@@ -226,7 +249,7 @@ impl Slice {
         }
     }
 
-    /// Has an answer of DRAM from cycle `next` on.
+    /// Has an answer of DRAM or room there from cycle `next` on.
     #[inline]
     fn expect_answer(&mut self, next: Cycle) {
         self.due = self.due.min(next);
@@ -289,6 +312,34 @@ impl Slice {
         }
     }
 
+    /// Offers the slice the request that it refused, or the next that has arrived. Returns the cycle in which there is something
+    /// to take in again. A request that is refused is offered when the slice has room, which it gets only in its own cycles.
+    #[inline]
+    fn take_in(
+        &mut self,
+        map: &AddressMap,
+        flit_size: FlitSize,
+        statistics: &mut PartitionStatistics,
+        now: Cycle,
+    ) -> Cycle {
+        if self.held.is_some() {
+            if self.ends.llc.has_room() {
+                self.offer_again(flit_size, statistics, now);
+            }
+        } else if self.ends.requests.next_arrival() <= now {
+            self.intake(map, flit_size, statistics, now);
+        }
+        let next = match &self.held {
+            None => self.ends.requests.next_arrival(),
+            Some(_) if self.ends.llc.has_room() => now.next(),
+            Some(_) => Cycle::NEVER,
+        };
+        match &self.ends.owners {
+            Some(owners) => next.min(owners.next_arrival()),
+            None => next,
+        }
+    }
+
     /// Offers the next request that has arrived to the slice.
     #[inline]
     fn intake(
@@ -310,7 +361,7 @@ impl Slice {
             }
             Err(request) => {
                 statistics.held_requests += 1;
-                self.held = Some((request, now));
+                self.held = Some(Held { request, since: now, refused: now });
             }
         }
     }
@@ -318,7 +369,9 @@ impl Slice {
     /// Offers the request that the slice refused.
     #[inline(never)]
     fn offer_again(&mut self, flit_size: FlitSize, statistics: &mut PartitionStatistics, now: Cycle) {
-        let Some((request, since)) = self.held.take() else { return };
+        let Some(mut held) = self.held.take() else { return };
+        held.count_refusals(&mut *self.ends.llc, now);
+        let Held { request, since, .. } = held;
         let flits = flit_size.flits(request.wire_bytes());
         match self.ends.llc.offer(request, now) {
             Ok(()) => {
@@ -326,8 +379,17 @@ impl Slice {
                 statistics.requests += 1;
                 statistics.held_cycles += now - since;
             }
-            Err(request) => self.held = Some((request, since)),
+            Err(request) => self.held = Some(Held { request, since, refused: now }),
         }
+    }
+}
+
+impl Held {
+    /// Has the slice count its refusals in the cycles before `end` in which it was not offered.
+    fn count_refusals(&mut self, llc: &mut dyn Llc, end: Cycle) {
+        let cycles = end.since(self.refused.next());
+        llc.count_refusals(cycles);
+        self.refused = self.refused + cycles;
     }
 }
 
@@ -364,6 +426,9 @@ impl Island for PartitionIsland {
                 slice.expect_answer(self.dram.next_completion(place));
                 self.next = self.next.min(slice.next);
             }
+            if self.dram.is_awaited() {
+                self.hear_of_room(now);
+            }
         }
         if self.next <= now {
             self.serve(now);
@@ -391,7 +456,7 @@ impl Island for PartitionIsland {
 
     fn waits(&self, report: &mut Vec<String>) {
         for slice in &self.slices {
-            if let Some((request, since)) = &slice.held {
+            if let Some(Held { request, since, .. }) = &slice.held {
                 let line = self.map.device_line(Home { slice: slice.number, line: request.line });
                 report.push(format!(
                     "slice {}: the request of node {} for line {line} has been handed back since L2 cycle {since}",

@@ -282,15 +282,16 @@ impl Sets {
         self.victims.insertion().map(|statistics| Group { name, ..statistics.report() })
     }
 
-    /// Whether the replacement policy is as before when the line used last is used once more.
-    pub fn ignores_repeats(&self) -> bool {
-        self.victims.ignores_repeats()
-    }
-
     /// Notes a use of the frame, for replacement.
     #[inline]
     pub fn used(&mut self, frame: FrameId, touch: &Touch) {
         self.victims.used(frame.index(), touch);
+    }
+
+    /// As [`Sets::used`], of the frame of the last use, if none was filled since.
+    #[inline]
+    pub fn used_again(&mut self, frame: FrameId, touch: impl FnOnce() -> Touch) {
+        self.victims.used_again(frame.index(), touch);
     }
 }
 

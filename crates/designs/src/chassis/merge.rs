@@ -141,9 +141,9 @@ impl<S: Store> Chassis<S> {
     /// Allocates an MSHR for the access, pins the frame and fetches the bytes `wanted`. An MSHR must be free,
     /// and the queue to the network must have room for a packet.
     pub fn wait_for(&mut self, access: Access, frame: FrameId, wanted: ByteMask, now: Cycle) {
-        let mshr = self.cache.allocate(access.line, frame);
-        self.send_fetch(mshr, wanted, access.origin(), now);
-        self.cache.wait(mshr, access);
+        let (line, origin) = (access.line, access.origin());
+        let (mshr, tray) = self.cache.miss(line, frame, wanted, access);
+        self.send_read(line, wanted, mshr, (origin, tray), now);
     }
 
     /// Adds the access to an MSHR, and fetches the bytes `early` for it.

@@ -82,10 +82,23 @@ impl<S: Store> Chassis<S> {
     /// Requests bytes of an MSHR's line. There must be room for a packet.
     pub fn send_fetch(&mut self, mshr: MshrId, bytes: ByteMask, origin: Origin, now: Cycle) {
         let tray = self.cache.request(mshr, bytes);
+        self.send_read(self.cache.mshrs.line(mshr), bytes, mshr, (origin, tray), now);
+    }
+
+    /// Sends the request for bytes of an MSHR's line. There must be room for a packet.
+    #[inline]
+    pub(super) fn send_read(
+        &mut self,
+        line: LineAddress,
+        bytes: ByteMask,
+        mshr: MshrId,
+        (origin, tray): (Origin, Tray),
+        now: Cycle,
+    ) {
         self.statistics.fetches += 1;
         self.reads_in_flight += 1;
         let tag = TAG_FETCH | u32::from(mshr.0);
-        self.send(self.cache.mshrs.line(mshr), bytes, tag, (origin, Body::Read(tray)), now);
+        self.send(line, bytes, tag, (origin, Body::Read(tray)), now);
     }
 
     /// Takes a hint for the last-level cache, which goes past this cache: its lines here say nothing about those below.

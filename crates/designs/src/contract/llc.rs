@@ -3,7 +3,9 @@
 //! Several sources, without races between them, send random requests to one slice in front of a flat DRAM.
 //! The harness checks that requests from one source to one line are performed and answered in the order in
 //! which they were accepted; that nothing is lost or answered twice; that `peek` shows the newest bytes; and
-//! that `poke` reaches every copy; and that the slice comes to rest, with statistics that keep their laws.
+//! that `poke` reaches every copy; and that the slice comes to rest, with statistics that keep their laws. Where it skips cycles it also
+//! leaves out the offers for which the slice says that it has no room; where it does not, it has the slice look at everything again
+//! in every cycle, by a host copy of no bytes.
 
 use std::collections::VecDeque;
 
@@ -31,6 +33,8 @@ pub(super) struct Dram {
     pub lines: Vec<Line>,
     under_way: Vec<(Cycle, DramRequest)>,
     capacity: usize,
+    /// Whether the last offer was refused.
+    is_awaited: bool,
     delay: u64,
     stream: Stream,
 }
@@ -39,21 +43,26 @@ impl Dram {
     /// An idle DRAM that holds `lines`.
     pub fn new(lines: Vec<Line>, delay: u64, seed: u64) -> Dram {
         let stream = Stream::new(seed, "llc contract dram");
-        Dram { lines, under_way: Vec::new(), capacity: 6, delay, stream }
+        Dram { lines, under_way: Vec::new(), capacity: 6, is_awaited: false, delay, stream }
     }
 
     fn is_idle(&self) -> bool {
         self.under_way.is_empty()
     }
 
+    /// When an answer is ready, or there is room for what was refused.
     pub fn next_event(&self) -> Cycle {
+        if self.is_awaited && self.has_room() {
+            return Cycle::ZERO;
+        }
         self.under_way.iter().map(|(ready, _)| *ready).min().unwrap_or(Cycle::NEVER)
     }
 }
 
 impl DramPort for Dram {
     fn offer(&mut self, mut request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
-        if self.under_way.len() == self.capacity {
+        self.is_awaited = !self.has_room();
+        if self.is_awaited {
             return Err(request);
         }
         assert!(!request.bytes.is_empty(), "a request to DRAM moves bytes");
@@ -69,6 +78,10 @@ impl DramPort for Dram {
         }
         self.under_way.push((now + 1 + self.stream.below(self.delay), request));
         Ok(())
+    }
+
+    fn has_room(&self) -> bool {
+        self.under_way.len() < self.capacity
     }
 
     fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
@@ -173,6 +186,7 @@ impl Bench {
         }
         let cycles = self.now.0;
         self.come_to_rest()?;
+        self.llc.settle(self.now);
         let groups = self.llc.statistics();
         lawful(&groups)?;
         Ok(Outcome { cycles, hash: self.hash.finish(), statistics: vec![groups] })
@@ -211,6 +225,9 @@ impl Bench {
         let takes = self.stream.below(100) < self.contract.willing;
         let first = self.stream.below(self.sources.len() as u64) as usize;
         let due = self.llc.next_event(now).min(self.dram.next_event()) <= now;
+        if !self.contract.skip {
+            self.llc.poke(LineAddress(0), ByteMask::NONE, &Line::ZERO);
+        }
         if due || !self.contract.skip {
             self.llc.tick(&mut self.dram, now);
         }
@@ -240,7 +257,7 @@ impl Bench {
         // One request per cycle, from the first source that has one.
         let from = self.llc.next_outgoing();
         for place in 0..self.sources.len() {
-            if self.offer((first + place) % self.sources.len()) {
+            if self.offer((first + place) % self.sources.len())? {
                 break;
             }
         }
@@ -295,8 +312,22 @@ impl Bench {
         }
     }
 
+    /// Offers a request. One that may be taken only when there is room again is not offered before that, if cycles are skipped.
+    fn offer_to_llc(&mut self, packet: Packet) -> Result<Result<(), Packet>, String> {
+        let has_room = self.llc.has_room();
+        if !has_room && self.contract.skip {
+            self.llc.count_refusals(1);
+            return Ok(Err(packet));
+        }
+        let offered = self.llc.offer(packet, self.now);
+        if offered.is_ok() && !has_room {
+            return Err("a request was taken for which there was no room".to_owned());
+        }
+        Ok(offered)
+    }
+
     /// Whether the source had a prefetch to offer.
-    fn offer_hint(&mut self, index: usize) -> bool {
+    fn offer_hint(&mut self, index: usize) -> Result<bool, String> {
         let source = &mut self.sources[index];
         if source.held_hint.is_none()
             && source.left > 0
@@ -317,19 +348,21 @@ impl Bench {
             source.sent += 1;
             source.hints_left -= 1;
         }
-        let Some(packet) = source.held_hint.take() else { return false };
+        let Some(packet) = source.held_hint.take() else { return Ok(false) };
         let tag = packet.tag;
-        match self.llc.offer(packet, self.now) {
+        let offered = self.offer_to_llc(packet)?;
+        let source = &mut self.sources[index];
+        match offered {
             Ok(()) => source.hints.push(tag),
             Err(packet) => source.held_hint = Some(packet),
         }
-        true
+        Ok(true)
     }
 
     /// Whether the source had something to offer.
-    fn offer(&mut self, index: usize) -> bool {
-        if self.offer_hint(index) {
-            return true;
+    fn offer(&mut self, index: usize) -> Result<bool, String> {
+        if self.offer_hint(index)? {
+            return Ok(true);
         }
         let source = &mut self.sources[index];
         if source.held.is_none() && source.left > 0 && source.under_way.len() < WINDOW {
@@ -353,11 +386,13 @@ impl Bench {
             source.left -= 1;
             source.held = Some((packet, access));
         }
-        let Some((packet, mut access)) = source.held.take() else { return false };
+        let Some((packet, mut access)) = source.held.take() else { return Ok(false) };
         let tag = packet.tag;
-        if let Err(packet) = self.llc.offer(packet, self.now) {
+        let offered = self.offer_to_llc(packet)?;
+        let source = &mut self.sources[index];
+        if let Err(packet) = offered {
             source.held = Some((packet, access));
-            return true;
+            return Ok(true);
         }
         let line = &mut self.oracle[access.line.0 as usize];
         let (mut seen, mut old) = (None, None);
@@ -371,7 +406,7 @@ impl Bench {
             }
         }
         source.under_way.push_back(Expected { tag, access, line: seen, old });
-        true
+        Ok(true)
     }
 }
 

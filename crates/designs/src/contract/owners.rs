@@ -142,6 +142,7 @@ impl Bench {
             self.look_from_outside().map_err(|fault| format!("episode {episode}: {fault}"))?;
             self.traffic.new_episode();
         }
+        self.slices.iter_mut().for_each(|slice| slice.llc.settle(self.now));
         let l1ds = self.clients.iter().map(|client| client.l1d.statistics());
         let statistics: Vec<_> = l1ds.chain(self.slices.iter().map(|slice| slice.llc.statistics())).collect();
         lawful(statistics.iter().flatten())?;
@@ -208,6 +209,9 @@ impl Bench {
             slice.llc.accept(packet, now);
             self.moved = now;
         }
+        if !self.contract.skip {
+            slice.llc.poke(LineAddress(0), ByteMask::NONE, &Line::ZERO);
+        }
         let due = slice.llc.next_event(now).min(slice.dram.next_event()) <= now;
         if due || !self.contract.skip {
             slice.llc.tick(&mut slice.dram, now);
@@ -229,7 +233,9 @@ impl Bench {
         if slice.held.is_none() {
             slice.held = self.requests.receive(node, now);
         }
-        if let Some(request) = slice.held.take() {
+        if slice.held.is_some() && self.contract.skip && !slice.llc.has_room() {
+            slice.llc.count_refusals(1);
+        } else if let Some(request) = slice.held.take() {
             match slice.llc.offer(request, now) {
                 Ok(()) => self.moved = now,
                 Err(request) => slice.held = Some(request),

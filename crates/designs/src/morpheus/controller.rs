@@ -170,6 +170,14 @@ impl Llc for Controller {
         Ok(())
     }
 
+    fn has_room(&self) -> bool {
+        self.conventional.has_room()
+    }
+
+    fn count_refusals(&mut self, cycles: u64) {
+        self.conventional.count_refusals(cycles);
+    }
+
     fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
         self.take_answers(dram, now);
         let mut port = SlicePort { dram, answers: &mut self.answers, separator: &self.separator };
@@ -230,11 +238,15 @@ impl Llc for Controller {
     }
 
     fn is_settled(&self) -> bool {
-        let is_idle = self.conventional.next_event(Cycle::ZERO) == Cycle::NEVER;
+        let is_idle = self.conventional.is_at_rest();
         let of_row = |row: &Row| usize::from(row.load.is_some()) + usize::from(row.payload_load.is_some());
         let waiting: usize = self.rows.iter().map(of_row).sum();
         let only_loads = (self.arrivals.len() + self.replies.len() + waiting) as u64 == self.open_loads;
         is_idle && only_loads && self.jobs.len() == 0 && self.past.len() == 0
+    }
+
+    fn settle(&mut self, end: Cycle) {
+        self.conventional.settle(end);
     }
 
     fn waits(&self, report: &mut Vec<String>) {

@@ -191,6 +191,14 @@ impl Llc for Published {
         self.controller.offer(request, now)
     }
 
+    fn has_room(&self) -> bool {
+        self.controller.has_room()
+    }
+
+    fn count_refusals(&mut self, cycles: u64) {
+        self.controller.count_refusals(cycles);
+    }
+
     fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
         while self.served.front().is_some_and(|(_, at)| *at <= now) {
             let (row, _) = self.served.pop_front().expect("there is a first one");
@@ -227,6 +235,10 @@ impl Llc for Published {
 
     fn is_settled(&self) -> bool {
         self.served.is_empty() && self.controller.is_settled()
+    }
+
+    fn settle(&mut self, end: Cycle) {
+        self.controller.settle(end);
     }
 
     fn waits(&self, report: &mut Vec<String>) {

@@ -21,6 +21,10 @@ impl DramPort for SlicePort<'_> {
         self.dram.offer(outside, now).map_err(|request| DramRequest { line, ..request })
     }
 
+    fn has_room(&self) -> bool {
+        self.dram.has_room()
+    }
+
     fn completed(&mut self, _now: Cycle) -> Option<DramRequest> {
         self.answers.pop_front()
     }

@@ -48,6 +48,7 @@ impl Gpu {
         }
         let stop = self.run_phase(start, observe);
         let now = self.simulation.now();
+        self.settle_memory(now);
         let end = match stop {
             Stop::Quiet { .. } => self.phase_ended_at(),
             _ => None,

@@ -102,6 +102,15 @@ impl<W, S: Store, X: Copy + Default> Cache<W, S, X> {
         mshr
     }
 
+    /// Allocates an MSHR as [`Cache::allocate`] does, for a request that waits for some bytes, and gives the tray that brings them.
+    #[inline]
+    pub fn miss(&mut self, line: LineAddress, frame: FrameId, bytes: ByteMask, waiting: W) -> (MshrId, Tray) {
+        let fetch = Fetch { frame, requested: bytes, in_flight: 1, ..Fetch::default() };
+        let mshr = self.mshrs.begin(line, fetch, waiting);
+        self.frames_mut().pin(frame, mshr);
+        (mshr, self.fetch_trays.take())
+    }
+
     /// Adds a request to an MSHR, which must have room.
     #[inline]
     pub fn wait(&mut self, mshr: MshrId, request: W) {

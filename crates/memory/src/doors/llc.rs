@@ -75,6 +75,18 @@ pub trait Llc: Send {
     /// Offers a request from the network. A full slice returns it.
     fn offer(&mut self, request: Packet, now: Cycle) -> Result<(), Packet>;
 
+    /// Whether a request that was refused might now be taken; until then it need not be offered again. The default is of a design
+    /// that does not say: it is offered the request in every cycle.
+    fn has_room(&self) -> bool {
+        true
+    }
+
+    /// Counts as many refusals as there were cycles in which a refused request was not offered again, for lack of
+    /// [room](Llc::has_room). The default is of a design that does not count them, or always says that it has room.
+    fn count_refusals(&mut self, cycles: u64) {
+        let _ = cycles;
+    }
+
     /// Takes what an owner says about its words from the network of owners. It cannot be refused: there is room for as much as
     /// owners can have under way. Only slices with [`Coherence::Owners`] get any.
     fn accept(&mut self, packet: Packet, now: Cycle) {
@@ -96,7 +108,7 @@ pub trait Llc: Send {
     fn next_outgoing(&self) -> Cycle;
 
     /// Earliest cycle, not before `now`, at which [`Llc::tick`] could do work, assuming that no request or DRAM
-    /// answer arrives and no reply is taken meanwhile.
+    /// answer arrives, no reply is taken, and DRAM gets no [room](DramPort::has_room) meanwhile.
     fn next_event(&self, now: Cycle) -> Cycle;
 
     /// Reads a line for a host copy between kernels; takes no simulated time. `below` holds DRAM's bytes,
@@ -125,6 +137,12 @@ pub trait Llc: Send {
         true
     }
 
+    /// Completes the counters for all cycles before `end`: a slice may count the cycles of a wait at its end. The default is of a
+    /// design whose counters are always complete.
+    fn settle(&mut self, end: Cycle) {
+        let _ = end;
+    }
+
     /// Appends to `report` one sentence for each thing that the slice waits for.
     fn waits(&self, report: &mut Vec<String>);
 
@@ -139,6 +157,12 @@ pub trait Llc: Send {
 pub trait DramPort {
     /// Offers a read or write of bytes of a line. A full queue returns it. The answer carries the same `tag`.
     fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest>;
+
+    /// Whether a request that was refused might now be accepted. If not, it need not be offered before the slice is ticked again,
+    /// as it is when there is room. The default is of a port that does not say: it is offered the request in every cycle.
+    fn has_room(&self) -> bool {
+        true
+    }
 
     /// Takes the next finished request of this slice: a read with its bytes, or a write with its free tray.
     fn completed(&mut self, now: Cycle) -> Option<DramRequest>;

@@ -37,6 +37,8 @@ pub struct Channel {
     /// Requests in the queue, and its size.
     queued: usize,
     queue_entries: usize,
+    /// Slices whose last offer was refused.
+    awaited: usize,
     /// Queue entries reserved for each slice.
     guaranteed: usize,
     /// Requests accepted and not taken back, and their bound.
@@ -123,6 +125,7 @@ impl Channel {
             wake_here: Cycle::NEVER,
             queued: 0,
             queue_entries,
+            awaited: 0,
             guaranteed: (queue_entries / (2 * slices)).max(1),
             outstanding: 0,
             outstanding_bound,
@@ -163,6 +166,17 @@ impl Channel {
     #[inline]
     pub fn next_completion(&self, slice: usize) -> Cycle {
         self.slices[slice].next_ready
+    }
+
+    /// Whether a slice waits for room: its last offer was refused.
+    #[inline]
+    pub fn is_awaited(&self) -> bool {
+        self.awaited > 0
+    }
+
+    /// Whether there is room for the request of a slice that was refused last.
+    pub fn has_room_again(&self, slice: usize) -> bool {
+        self.slices[slice].refused && self.has_room(slice)
     }
 
     /// Backs the lines below `lines` of every slice with storage.
@@ -291,8 +305,11 @@ impl DramPort for Port<'_> {
         let channel = &mut *self.channel;
         if !channel.has_room(self.slice) {
             let slice = &mut channel.slices[self.slice];
-            channel.statistics.refused += u64::from(!slice.refused);
-            slice.refused = true;
+            if !slice.refused {
+                slice.refused = true;
+                channel.awaited += 1;
+                channel.statistics.refused += 1;
+            }
             return Err(request);
         }
         let first = channel.clock.local(now) + 1;
@@ -311,12 +328,17 @@ impl DramPort for Port<'_> {
         channel.outstanding += 1;
         let slice = &mut channel.slices[self.slice];
         slice.queued += 1;
+        channel.awaited -= usize::from(slice.refused);
         slice.refused = false;
         if first < channel.wake {
             channel.wake = first;
             channel.wake_here = channel.clock.reference(first);
         }
         Ok(())
+    }
+
+    fn has_room(&self) -> bool {
+        self.channel.has_room(self.slice)
     }
 
     #[inline]

@@ -34,8 +34,8 @@ pub struct ReadOnlyCache {
     cache: Cache<(), Sets, bool>,
     /// The frame that was found last: an instruction usually lies in the line of the one before.
     recent: FrameId,
-    /// The line that was touched last, if nothing has happened since and the replacement policy need not hear of it again.
-    repeated: Option<LineAddress>,
+    /// The line in that frame, if it was used last and no line has come or gone since.
+    last_used: Option<LineAddress>,
     packets: Packets,
     outgoing: DelayLine<Packet>,
     /// The cycle of the last look-up, and how many there were in it.
@@ -81,7 +81,7 @@ impl ReadOnlyCache {
             is_perfect: config.is_perfect(),
             cache: Cache::new(Sets::new(config.geometry(), stream), capacity),
             recent: FrameId(0),
-            repeated: None,
+            last_used: None,
             packets: Packets::default(),
             outgoing: DelayLine::new(*config.miss_queue),
             cycle: Cycle::ZERO,
@@ -109,6 +109,18 @@ impl ReadOnlyCache {
         if recent == Some(line) { Some(self.recent) } else { self.cache.store.find(line) }
     }
 
+    /// Uses a line that is here, and notes that it was used last.
+    #[inline(never)]
+    fn turn_to(&mut self, line: LineAddress) -> Option<()> {
+        let frame = self.find(line)?;
+        if self.cache.frames().pinned(frame).is_some() {
+            return None;
+        }
+        self.cache.store.used(frame, &self.request_for(line));
+        (self.recent, self.last_used) = (frame, Some(line));
+        Some(())
+    }
+
     fn request_for(&self, line: LineAddress) -> Touch {
         Touch { line, node: self.node, ..Touch::default() }
     }
@@ -120,14 +132,13 @@ impl ReadOnlyCache {
             self.hit(token, now);
             return Ok(());
         }
-        self.repeated = None;
         let Some(frame) = self.find(line) else {
             self.send_for(line, now)?;
             self.statistics.misses += 1;
             self.waiting.push((line, token));
             return Ok(());
         };
-        self.recent = frame;
+        (self.recent, self.last_used) = (frame, None);
         if let Some(mshr) = self.cache.frames().pinned(frame) {
             if self.cache.mshrs.state(mshr).rest {
                 return Err(Refusal::Mshr);
@@ -137,29 +148,12 @@ impl ReadOnlyCache {
             return Ok(());
         }
         self.cache.store.used(frame, &self.request_for(line));
+        self.last_used = Some(line);
         self.hit(token, now);
         if self.keeps_bytes {
             self.lines.push_back(self.cache.frames().data(frame).clone());
         }
         Ok(())
-    }
-
-    /// Touches another line than the last time. Returns whether it is here.
-    #[inline(never)]
-    fn touch_other(&mut self, line: LineAddress) -> bool {
-        self.repeated = None;
-        if !self.is_perfect {
-            let Some(frame) = self.find(line) else { return false };
-            if self.cache.frames().pinned(frame).is_some() {
-                return false;
-            }
-            self.recent = frame;
-            self.cache.store.used(frame, &self.request_for(line));
-        }
-        if self.is_perfect || self.cache.store.ignores_repeats() {
-            self.repeated = Some(line);
-        }
-        true
     }
 
     /// Serves a look-up that hits, but for its bytes.
@@ -182,6 +176,7 @@ impl ReadOnlyCache {
         let Some(frame) = self.cache.store.victim(line) else { return Err(Refusal::Ways) };
         self.statistics.evictions += u64::from(self.cache.frames().line(frame).is_some());
         let touch = self.request_for(line);
+        self.last_used = None;
         self.cache.store.install(frame, &touch);
         let mshr = self.cache.allocate(line, frame);
         let tray = self.cache.request(mshr, ByteMask::ALL);
@@ -250,14 +245,16 @@ impl ReadOnly for ReadOnlyCache {
         }
     }
 
-    #[inline(always)]
     fn touch(&mut self, line: LineAddress, now: Cycle) -> Option<Cycle> {
         let used = if self.cycle == now { self.used } else { 0 };
         if used == self.accesses_per_cycle {
             return None;
         }
-        if self.repeated != Some(line) && !self.touch_other(line) {
-            return None;
+        if self.last_used == Some(line) {
+            let node = self.node;
+            self.cache.store.used_again(self.recent, || Touch { line, node, ..Touch::default() });
+        } else if !self.is_perfect {
+            self.turn_to(line)?;
         }
         (self.cycle, self.used) = (now, used + 1);
         self.statistics.accesses += 1;
@@ -281,7 +278,6 @@ impl ReadOnly for ReadOnlyCache {
     fn accept(&mut self, reply: Packet, now: Cycle) {
         self.statistics.bytes_in += u64::from(reply.wire_bytes());
         self.statistics.fills += 1;
-        self.repeated = None;
         let (line, mshr) = (reply.line, MshrId(reply.tag as u16));
         let tray = match self.packets.open(reply) {
             Body::ReadReply(tray) => tray,
@@ -309,7 +305,7 @@ impl ReadOnly for ReadOnlyCache {
 
     fn invalidate(&mut self) {
         self.statistics.invalidations += 1;
-        self.repeated = None;
+        self.last_used = None;
         for frame in (0..self.cache.frames().count()).map(FrameId::from) {
             if let Some(mshr) = self.cache.frames().pinned(frame) {
                 self.cache.mshrs.state_mut(mshr).rest = true;

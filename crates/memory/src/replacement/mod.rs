@@ -145,15 +145,6 @@ impl Victims {
         Victims { ways, state: State::Guarded(Box::new(guarded)) }
     }
 
-    /// Whether the policy is as before when the line used last is used once more. Of others than the conventional ones nobody
-    /// knows.
-    pub fn ignores_repeats(&self) -> bool {
-        match self.state {
-            State::Lru(_) | State::Fifo(_) | State::Random(_) | State::Tree(_) => true,
-            State::Other(_) | State::Guarded(_) => false,
-        }
-    }
-
     /// Whether the line of a request that misses takes a way.
     #[inline]
     pub fn keeps(&self, touch: &Touch) -> bool {
@@ -189,6 +180,14 @@ impl Victims {
             State::Tree(trees) => trees.point_away(frame / ways, frame % ways),
             State::Other(policy) => policy.used(frame / ways, frame % ways, touch),
             State::Guarded(guarded) => guarded.used(frame, touch),
+        }
+    }
+
+    /// As [`Victims::used`], of the frame of the last use, if none was filled since. To most policies that says nothing new.
+    #[inline]
+    pub fn used_again(&mut self, frame: usize, touch: impl FnOnce() -> Touch) {
+        if let State::Other(_) | State::Guarded(_) = &self.state {
+            self.used(frame, &touch());
         }
     }
 

@@ -63,6 +63,28 @@ fn count(missed: &[bool]) -> usize {
 }
 
 #[test]
+fn a_use_again_is_a_use() {
+    for name in all() {
+        let [mut told, mut short] = [(); 2].map(|()| victims(&named(name), 2, 4));
+        let mut stream = Stream::new(5, "uses");
+        for _ in 0..2000 {
+            let [filled, used] = [(); 2].map(|()| stream.below(8) as usize);
+            let touch = |frame: usize| Touch { line: LineAddress(frame as u64), ..Touch::default() };
+            for state in [&mut told, &mut short] {
+                state.filled(filled, &touch(filled));
+                state.used(used, &touch(used));
+            }
+            for _ in 0..stream.below(3) {
+                told.used(used, &touch(used));
+                short.used_again(used, || touch(used));
+            }
+            let set = stream.below(2) as usize;
+            assert_eq!(told.victim(set, 0b1111), short.victim(set, 0b1111), "{name}");
+        }
+    }
+}
+
+#[test]
 fn textbook_strings() {
     // Belady's anomaly (Belady, Nelson and Shedler, CACM 1969): first in, first out misses more with four ways than with three.
     string("fifo", 3, "ABCDABEabCDe");

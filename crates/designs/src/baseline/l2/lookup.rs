@@ -21,8 +21,8 @@ pub enum Route {
     Partial(FrameId, ByteMask),
     /// Waits in the line's MSHR, and fetches these bytes for itself.
     Merge(MshrId, ByteMask),
-    /// Takes a frame for a new line and fetches these bytes: none for a write.
-    Miss(ByteMask),
+    /// Takes this frame for a new line and fetches these bytes: none for a write.
+    Miss(FrameId, ByteMask),
     /// Fetches these bytes of a line that takes no way.
     Pass(ByteMask),
 }
@@ -48,10 +48,11 @@ impl Protocol for Conventional {
             if !slice.miss_room(fetches) {
                 return Err(Stall::Dram);
             }
-            if fetches == 1 && !cache.store.keeps(&request.touch()) {
+            if fetches == 1 && cache.store.has_buffers() && !cache.store.keeps(&request.touch()) {
                 return Ok(Route::Pass(wanted));
             }
-            return if cache.store.has_victim(line) { Ok(Route::Miss(wanted)) } else { Err(Stall::Ways) };
+            let victim = slice.cache.store.victim(line);
+            return victim.map_or(Err(Stall::Ways), |frame| Ok(Route::Miss(frame, wanted)));
         };
         let valid = cache.frames().valid(frame);
         if let Some(mshr) = cache.frames().pinned(frame) {
@@ -103,10 +104,9 @@ impl Protocol for Conventional {
                 let frame = slice.cache.store.buffer(&touch);
                 slice.wait_for(request, frame, wanted);
             }
-            Route::Miss(wanted) => {
+            Route::Miss(frame, wanted) => {
                 slice.count(&request, Found::Miss);
                 slice.note(&touch, None);
-                let frame = slice.cache.store.victim(request.line).expect("a free way was checked");
                 slice.evict(frame);
                 slice.cache.store.install(frame, &touch);
                 slice.statistics.tag_writes += 1;
@@ -125,9 +125,6 @@ impl Protocol for Conventional {
     /// Serves one request of the first ready MSHR.
     fn replay(slice: &mut L2Slice, now: Cycle) {
         let Some(mshr) = slice.cache.first_ready() else { return };
-        if !slice.reply_room(1) {
-            return;
-        }
         let (frame, in_flight) = {
             let fetch = slice.cache.mshrs.state(mshr);
             (fetch.frame, fetch.in_flight)
@@ -168,12 +165,6 @@ impl Slice<Conventional> {
             return ByteMask::NONE;
         }
         (request.bytes & !valid).to_sectors(self.parameters.sector_bytes)
-    }
-
-    fn wait_for(&mut self, request: Packet, frame: FrameId, wanted: ByteMask) {
-        let mshr = self.cache.allocate(request.line, frame);
-        self.fetch(mshr, wanted);
-        self.cache.wait(mshr, request);
     }
 
     /// Performs a request on a frame that has the bytes it wants. There must be room for a reply.

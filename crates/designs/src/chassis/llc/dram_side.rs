@@ -1,12 +1,12 @@
 //! The side of a slice that faces its DRAM channel.
 
 use strata_engine::Cycle;
-use strata_memory::ByteMask;
 use strata_memory::cache::{FrameId, WriteBack};
 use strata_memory::doors::{DramPort, DramRequest};
 use strata_memory::mshr::MshrId;
+use strata_memory::{ByteMask, LineAddress, Packet, Tray};
 
-use super::{Protocol, Slice};
+use super::{Changes, Protocol, Slice};
 
 /// Tag of a write; a read carries the number of its MSHR.
 const WRITE: u32 = u32::MAX;
@@ -27,7 +27,19 @@ impl<P: Protocol> Slice<P> {
     /// Requests bytes of an MSHR's line. There must be room for a request.
     pub fn fetch(&mut self, mshr: MshrId, bytes: ByteMask) {
         let tray = self.cache.request(mshr, bytes);
-        let line = self.cache.mshrs.line(mshr);
+        self.ask(self.cache.mshrs.line(mshr), mshr, bytes, tray);
+    }
+
+    /// Has a request wait for bytes of its line, which a frame has been assigned to. An MSHR must be free, and there must be room for
+    /// a request to DRAM.
+    pub fn wait_for(&mut self, request: Packet, frame: FrameId, bytes: ByteMask) {
+        let line = request.line;
+        let (mshr, tray) = self.cache.miss(line, frame, bytes, request);
+        self.ask(line, mshr, bytes, tray);
+    }
+
+    #[inline]
+    fn ask(&mut self, line: LineAddress, mshr: MshrId, bytes: ByteMask, tray: Tray) {
         self.statistics.fetches += 1;
         self.statistics.fetch_bytes += u64::from(bytes.count());
         self.to_dram.push_back(DramRequest { line, bytes, write: false, tag: u32::from(mshr.0), tray });
@@ -47,12 +59,22 @@ impl<P: Protocol> Slice<P> {
         }
     }
 
-    /// Offers the oldest request to the channel.
+    /// Offers the oldest request to the channel, if that may have room for it.
     pub(super) fn send_to_dram(&mut self, dram: &mut dyn DramPort, now: Cycle) {
+        if self.is_refused && !dram.has_room() {
+            return;
+        }
         let Some(request) = self.to_dram.pop_front() else { return };
         match dram.offer(request, now) {
-            Ok(()) => self.at_dram += 1,
-            Err(request) => self.to_dram.push_front(request),
+            Ok(()) => {
+                self.at_dram += 1;
+                self.is_refused = false;
+                self.changed |= Changes::DRAM;
+            }
+            Err(request) => {
+                self.to_dram.push_front(request);
+                self.is_refused = !dram.has_room();
+            }
         }
     }
 
@@ -62,6 +84,7 @@ impl<P: Protocol> Slice<P> {
             self.at_dram -= 1;
             if answer.write {
                 self.cache.written(answer.tray);
+                self.changed |= Changes::DRAM;
                 continue;
             }
             self.cache.fill(MshrId(answer.tag as u16), answer.bytes, answer.tray);

@@ -5,6 +5,7 @@
 
 mod config;
 mod dram_side;
+mod look_up;
 mod parameters;
 mod perform;
 mod prefetch;
@@ -19,29 +20,14 @@ use strata_memory::cache::{Cache, Capacity, FrameId};
 use strata_memory::doors::{DramPort, DramRequest, Llc};
 use strata_memory::prefetch::Prefetching;
 use strata_memory::tags::Sets;
-use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError};
+use strata_memory::{ByteMask, Line, LineAddress, Packet, ParameterError};
 
 pub use config::llc_config;
+pub use look_up::Stall;
+use look_up::{Changes, Wait, is_hint};
 pub use parameters::Parameters;
 pub use perform::Found;
 pub use statistics::L2Statistics;
-
-/// The reason why the next request waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stall {
-    /// No MSHR is free.
-    Mshr,
-    /// The line's MSHR can merge no more.
-    Merge,
-    /// Every way of the set waits for a fill.
-    Ways,
-    /// There is no room towards DRAM.
-    Dram,
-    /// There is no room in the queue of replies.
-    Reply,
-    /// A reason of the design, which counts it.
-    Own,
-}
 
 /// What a design makes of requests.
 pub trait Protocol: Send + Sized + 'static {
@@ -59,8 +45,11 @@ pub trait Protocol: Send + Sized + 'static {
     /// Does what a request's route says.
     fn take(slice: &mut Slice<Self>, request: Packet, route: Self::Route, now: Cycle);
 
-    /// Looks at the first MSHR that is ready, as far as there is room for replies.
+    /// Looks at the first MSHR that is ready. There is room for [`Protocol::PACKETS`].
     fn replay(slice: &mut Slice<Self>, now: Cycle);
+
+    /// Most packets that a request makes for the network.
+    const PACKETS: usize = 1;
 
     /// Whether lines can be fetched into it that nobody waits for. Where they cannot, what the program wishes for is dropped.
     const PREFETCHES: bool = false;
@@ -128,8 +117,11 @@ pub struct Slice<P: Protocol> {
     to_dram: VecDeque<DramRequest>,
     /// Requests that the channel has accepted and not given back.
     at_dram: usize,
-    /// Whether the next request waits for room for its reply: then nothing but that changes what it finds.
-    awaits_reply: bool,
+    /// Whether the channel refused the oldest of those that wait for it, and has no room.
+    is_refused: bool,
+    /// Why the next request waits, if it was looked up, and what has happened since.
+    wait: Option<Wait>,
+    changed: Changes,
     /// The cycle until which atomics occupy the slice.
     busy_until: Cycle,
     /// Counters of the group `l2`. A design counts its tag writes here itself.
@@ -167,7 +159,9 @@ impl<P: Protocol> Slice<P> {
             last_reply: Cycle::ZERO,
             to_dram: VecDeque::with_capacity(parameters.dram_queue),
             at_dram: 0,
-            awaits_reply: false,
+            is_refused: false,
+            wait: None,
+            changed: Changes::NONE,
             busy_until: Cycle::ZERO,
             statistics: L2Statistics::default(),
             prefetching: None,
@@ -205,48 +199,28 @@ impl<P: Protocol> Slice<P> {
         frames.add_valid(frame, bytes);
     }
 
-    /// Accepts the next request if there is room for everything that follows from it.
-    fn look_up(&mut self, now: Cycle) {
-        if self.awaits_reply && self.replies.is_full() {
-            self.statistics.stalled_reply += 1;
-            return;
-        }
-        if self.hints > 0 && self.requests.front(now).is_some_and(is_hint) {
-            let stall = self.look_up_hint(now).err();
-            self.awaits_reply = stall == Some(Stall::Reply);
-            if let Some(stall) = stall {
-                self.stalled(stall);
-            }
-            return;
-        }
-        let route = P::route(self, now);
-        self.awaits_reply = matches!(route, Err(Stall::Reply));
-        match route {
-            Ok(route) => {
-                let request = self.requests.pop(now).expect("the next request was looked at");
-                P::take(self, request, route, now);
-            }
-            Err(stall) => self.stalled(stall),
-        }
-    }
-
-    /// Counts a cycle in which the next request waited.
+    /// Whether an MSHR is ready, and what it makes for the network has room.
     #[inline]
-    fn stalled(&mut self, stall: Stall) {
-        *match stall {
-            Stall::Mshr => &mut self.statistics.stalled_mshr,
-            Stall::Merge => &mut self.statistics.stalled_merge,
-            Stall::Ways => &mut self.statistics.stalled_ways,
-            Stall::Dram => &mut self.statistics.stalled_dram,
-            Stall::Reply => &mut self.statistics.stalled_reply,
-            Stall::Own => return,
-        } += 1;
+    fn can_replay(&self) -> bool {
+        self.cache.has_ready() && self.reply_room(P::PACKETS)
     }
-}
 
-/// Whether a request is a line that the program wishes for.
-fn is_hint(request: &Packet) -> bool {
-    matches!(request.body, Body::Prefetch)
+    /// Whether nothing is under way in the slice but requests that it has sent to DRAM.
+    pub fn is_at_rest(&self) -> bool {
+        let wishes = self.prefetching.as_ref().is_some_and(|prefetching| prefetching.wish().is_some());
+        let is_asked = !self.requests.is_empty() || self.cache.has_ready() || self.protocol.has_more();
+        !is_asked && !wishes && self.to_dram.is_empty()
+    }
+
+    /// The cycle in which a tick would look something up, if nothing happens before.
+    #[inline]
+    fn next_look_up(&self, now: Cycle) -> Cycle {
+        if self.wait.is_some() {
+            return if self.may_go_on() { now } else { Cycle::NEVER };
+        }
+        let wishes = self.prefetching.as_ref().is_some_and(|prefetching| prefetching.wish().is_some());
+        if wishes && self.miss_room(1) { now } else { self.requests.next_ready() }
+    }
 }
 
 impl<P: Protocol> Llc for Slice<P> {
@@ -263,6 +237,14 @@ impl<P: Protocol> Llc for Slice<P> {
         offered
     }
 
+    fn has_room(&self) -> bool {
+        !self.requests.is_full()
+    }
+
+    fn count_refusals(&mut self, cycles: u64) {
+        self.statistics.refused += cycles;
+    }
+
     fn accept(&mut self, packet: Packet, _now: Cycle) {
         self.statistics.bytes_in += u64::from(packet.wire_bytes());
         P::accept(self, packet);
@@ -274,9 +256,11 @@ impl<P: Protocol> Llc for Slice<P> {
         }
         if self.protocol.has_more() {
             P::take_up(self, now);
+            self.changed = Changes::ANY;
         }
-        if self.cache.has_ready() && now >= self.busy_until {
+        if self.can_replay() && now >= self.busy_until {
             P::replay(self, now);
+            self.changed |= Changes::SERVED;
         }
         if self.requests.next_ready() <= now && now >= self.busy_until {
             self.look_up(now);
@@ -292,6 +276,7 @@ impl<P: Protocol> Llc for Slice<P> {
         let reply = self.replies.pop(now)?;
         self.statistics.bytes_out += u64::from(reply.wire_bytes());
         self.protocol.left();
+        self.changed |= Changes::REPLY;
         Some(reply)
     }
 
@@ -304,11 +289,10 @@ impl<P: Protocol> Llc for Slice<P> {
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
-        if !self.to_dram.is_empty() || self.protocol.has_more() {
+        if !self.to_dram.is_empty() && !self.is_refused || self.protocol.has_more() {
             return now;
         }
-        let wishes = self.prefetching.as_ref().is_some_and(|prefetching| prefetching.wish().is_some());
-        let work = if self.cache.has_ready() || wishes { now } else { self.requests.next_ready() };
+        let work = if self.can_replay() { now } else { self.next_look_up(now) };
         work.max(self.busy_until).max(now)
     }
 
@@ -322,6 +306,7 @@ impl<P: Protocol> Llc for Slice<P> {
     }
 
     fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        self.changed = Changes::ANY;
         if !self.to_dram.is_empty() {
             for write in self.to_dram.iter_mut().filter(|request| request.write && request.line == line) {
                 write.tray.merge(write.bytes & bytes, data);
@@ -336,6 +321,10 @@ impl<P: Protocol> Llc for Slice<P> {
 
     fn further(&self) -> u64 {
         self.protocol.further()
+    }
+
+    fn settle(&mut self, end: Cycle) {
+        self.count_wait(end);
     }
 
     fn waits(&self, report: &mut Vec<String>) {

@@ -39,10 +39,10 @@ impl<P: Protocol> Slice<P> {
             }
             Body::Atomic(batch) => {
                 let cycles = self.parameters.atomic_cycles * conflicts(batch);
-                self.busy_until = now + cycles;
                 at += cycles - 1;
                 batch.perform(frames.data_mut(frame));
                 frames.add_dirty(frame, request.bytes);
+                self.occupy(now, now + cycles);
                 self.statistics.atomic_operations += u64::from(batch.count);
                 self.statistics.data_reads += 1;
                 self.statistics.data_writes += 1;

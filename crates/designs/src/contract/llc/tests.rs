@@ -64,6 +64,31 @@ fn the_contract_holds_for_narrow_and_wide_l2s() {
     holds(&wide, Contract { lines: 1500, accesses: 4000, ..Contract::alone(2) });
 }
 
+/// That a wait which sleeps is counted like one looked at in every cycle, the contract checks; here every wait occurs.
+#[test]
+fn requests_wait_for_everything_under_the_contract() {
+    let mut waits = [0; 6];
+    for seed in 0..4 {
+        let mut config = small();
+        config.request_queue.value = 2;
+        config.reply_queue.value = 1;
+        // More than MSHRs, or fewer.
+        (config.sets.value, config.ways.value) = if seed % 2 == 0 { (4, 2) } else { (1, 2) };
+        let contract = Contract { willing: 20, ..Contract::shared(seed) };
+        let outcome = check_with_skips(&contract, &mut || {
+            Box::new(L2Slice::new(&config, 0, seed).expect("the configuration can be built"))
+        });
+        let outcome = outcome.unwrap_or_else(|fault| panic!("{fault}"));
+        let names =
+            ["refused", "stalled_mshr", "stalled_merge", "stalled_ways", "stalled_dram", "stalled_reply"];
+        for (wait, name) in waits.iter_mut().zip(names) {
+            let group = &outcome.statistics[0][0];
+            *wait += group.get(name).unwrap_or_else(|| panic!("the group {} has {name}", group.name));
+        }
+    }
+    assert!(waits.iter().all(|count| *count > 0), "{waits:?}");
+}
+
 /// Every insertion policy in turn.
 fn insertion(turn: usize) -> Chosen<dyn InsertionPolicy> {
     let names = <dyn InsertionPolicy>::family().names();
@@ -106,6 +131,8 @@ enum Bug {
     PokeIgnored,
     PeekIgnored,
     WriteBackMasked,
+    RoomDenied,
+    RefusalsUncounted,
 }
 
 /// A channel that loses the lowest byte of each write.
@@ -146,6 +173,16 @@ impl Llc for Planted {
             }
         }
         self.inner.offer(request, now)
+    }
+
+    fn has_room(&self) -> bool {
+        self.inner.has_room() && !matches!(self.bug, Bug::RoomDenied)
+    }
+
+    fn count_refusals(&mut self, cycles: u64) {
+        if !matches!(self.bug, Bug::RefusalsUncounted) {
+            self.inner.count_refusals(cycles);
+        }
     }
 
     fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
@@ -209,6 +246,8 @@ fn every_planted_bug_is_caught() {
         PokeIgnored,
         PeekIgnored,
         WriteBackMasked,
+        RoomDenied,
+        RefusalsUncounted,
     ];
     for bug in bugs {
         let caught = check_with_skips(&Contract::shared(3), &mut || {

@@ -133,12 +133,9 @@ impl DenovoL2 {
         self.cache.wait(mshr, request);
     }
 
-    /// Serves a request of the first MSHR whose line is here.
+    /// Serves a request of the first MSHR whose line is here. There must be room for its packets.
     pub(super) fn serve_first(&mut self, now: Cycle) {
         let Some(mshr) = self.cache.first_ready() else { return };
-        if !self.reply_room(MOST_PACKETS) {
-            return;
-        }
         let frame = self.cache.mshrs.state(mshr).frame;
         if let Some(request) = self.cache.mshrs.front(mshr) {
             let words = needed_here(request) & self.protocol.owned[frame.index()];

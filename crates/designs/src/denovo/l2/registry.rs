@@ -8,7 +8,7 @@ use strata_memory::cache::{FrameId, Store};
 use strata_memory::ownership::bytes_of;
 use strata_memory::{ByteMask, NodeId, Packet};
 
-use super::lookup::Step;
+use super::lookup::{MOST_PACKETS, Step};
 use super::{DenovoL2, RegistryStatistics};
 use crate::chassis::llc::{Protocol, Stall};
 
@@ -48,6 +48,7 @@ impl Protocol for Registry {
     /// Words that are recalled for a strong operation.
     type Rest = u32;
     type Route = Step;
+    const PACKETS: usize = MOST_PACKETS;
 
     fn route(slice: &mut DenovoL2, now: Cycle) -> Result<Step, Stall> {
         slice.plan(now)

@@ -1,0 +1,169 @@
+//! The look-up of the next request, and its wait.
+//!
+//! A request that waits is looked up again when something has changed that it waits for. The cycles of its wait are counted at its
+//! end, and when the counters are read.
+
+use std::ops::{BitOr, BitOrAssign};
+
+use strata_engine::Cycle;
+use strata_memory::{Body, LineAddress, Packet};
+
+use super::{Protocol, Slice};
+
+/// The reason why the next request waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stall {
+    /// No MSHR is free.
+    Mshr,
+    /// The line's MSHR can merge no more.
+    Merge,
+    /// Every way of the set waits for a fill.
+    Ways,
+    /// There is no room towards DRAM.
+    Dram,
+    /// There is no room in the queue of replies.
+    Reply,
+    /// A reason of the design, which counts it in every cycle.
+    Own,
+}
+
+/// What has happened in a slice, as a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Changes(u8);
+
+impl Changes {
+    pub const NONE: Changes = Changes(0);
+    /// A request was served that had waited for its line, and perhaps its MSHR and way were freed.
+    pub const SERVED: Changes = Changes(1);
+    /// There is more room towards DRAM.
+    pub const DRAM: Changes = Changes(2);
+    /// A reply has left.
+    pub const REPLY: Changes = Changes(4);
+    /// Anything else that a look-up depends on.
+    pub const ANY: Changes = Changes(u8::MAX);
+
+    #[inline]
+    fn meets(self, other: Changes) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl BitOr for Changes {
+    type Output = Changes;
+    #[inline]
+    fn bitor(self, other: Changes) -> Changes {
+        Changes(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Changes {
+    #[inline]
+    fn bitor_assign(&mut self, other: Changes) {
+        *self = *self | other;
+    }
+}
+
+impl Stall {
+    /// What may end the wait, or give it another reason. Only look-ups take MSHRs and ways, and only look-ups and what is served
+    /// take room. What is served may also write bytes that the next request needs.
+    #[inline]
+    fn depends_on(self) -> Changes {
+        match self {
+            Stall::Mshr | Stall::Merge | Stall::Ways => Changes::SERVED,
+            Stall::Dram => Changes::SERVED | Changes::DRAM,
+            Stall::Reply => Changes::REPLY,
+            Stall::Own => Changes::ANY,
+        }
+    }
+}
+
+/// The wait of the next request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    stall: Stall,
+    line: LineAddress,
+    /// The first cycle of it that is not counted.
+    from: Cycle,
+}
+
+impl<P: Protocol> Slice<P> {
+    /// Looks up the next request, unless it waits and nothing has changed for it, and accepts it if there is room for everything that
+    /// follows from it.
+    #[inline]
+    pub(super) fn look_up(&mut self, now: Cycle) {
+        if self.wait.is_some() {
+            if !self.may_go_on() || self.waits_for_the_same_ways() {
+                return;
+            }
+            self.count_wait(now);
+        }
+        if self.hints > 0 && self.requests.front(now).is_some_and(is_hint) {
+            let stall = self.look_up_hint(now).err();
+            return self.wait_for_any(stall, now);
+        }
+        match P::route(self, now) {
+            Ok(route) => {
+                self.wait = None;
+                let request = self.requests.pop(now).expect("the next request was looked at");
+                P::take(self, request, route, now);
+            }
+            Err(stall) => self.wait_for_any(Some(stall), now),
+        }
+    }
+
+    #[inline]
+    fn wait_for_any(&mut self, stall: Option<Stall>, now: Cycle) {
+        let line = || self.requests.front(now).map_or(LineAddress(0), |request| request.line);
+        self.wait = stall.map(|stall| Wait { stall, line: line(), from: now });
+        self.changed = if stall == Some(Stall::Own) { Changes::ANY } else { Changes::NONE };
+    }
+
+    /// Whether the next request, which waits, has to be looked up again.
+    #[inline]
+    pub(super) fn may_go_on(&self) -> bool {
+        self.wait.is_some_and(|wait| self.changed.meets(wait.stall.depends_on()))
+    }
+
+    /// Whether the next request waits for a way and would find none, nor anything else: a shorter question than the look-up.
+    #[inline]
+    fn waits_for_the_same_ways(&mut self) -> bool {
+        let Some(Wait { stall: Stall::Ways, line, .. }) = self.wait else { return false };
+        let store = &self.cache.store;
+        let has_room = self.reply_room(1) && self.miss_room(1);
+        if store.has_buffers() || store.has_victim(line) || !has_room {
+            return false;
+        }
+        self.changed = Changes::NONE;
+        true
+    }
+
+    /// Counts the cycles before `end` in which the next request has waited.
+    #[inline]
+    pub(super) fn count_wait(&mut self, end: Cycle) {
+        let Some(wait) = &mut self.wait else { return };
+        let cycles = end.since(wait.from);
+        wait.from = wait.from.max(end);
+        *match wait.stall {
+            Stall::Mshr => &mut self.statistics.stalled_mshr,
+            Stall::Merge => &mut self.statistics.stalled_merge,
+            Stall::Ways => &mut self.statistics.stalled_ways,
+            Stall::Dram => &mut self.statistics.stalled_dram,
+            Stall::Reply => &mut self.statistics.stalled_reply,
+            Stall::Own => return,
+        } += cycles;
+    }
+
+    /// Occupies the slice from `now` until a cycle: before that there is no look-up, and no wait for one is counted.
+    pub(super) fn occupy(&mut self, now: Cycle, until: Cycle) {
+        self.busy_until = until;
+        self.count_wait(now);
+        if let Some(wait) = &mut self.wait {
+            wait.from = until;
+        }
+    }
+}
+
+/// Whether a request is a line that the program wishes for.
+pub(super) fn is_hint(request: &Packet) -> bool {
+    matches!(request.body, Body::Prefetch)
+}
