@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use strata_engine::statistics::{Group, Statistics};
-use strata_engine::{ClockRatio, Cycle, DelayLine};
+use strata_engine::{ClockRatio, Cycle, DelayLine, Slab};
 
+use super::atoms::Atoms;
 use super::controller::{Control, Shape, Step};
 use super::pages::Open;
 use super::parameters::DramParameters;
 use super::pattern::AddressPattern;
-use super::queue::Entry;
+use super::queue::Arrival;
 use super::registry::{AnyController, SchedulerPolicy};
 use super::rules::constraints;
 use super::schedulers::SchedulerSite;
@@ -25,30 +26,45 @@ use crate::parameters::ParameterError;
 /// A DRAM channel with its storage, shared by one or more slices.
 #[derive(Debug)]
 pub struct Channel {
-    clock: ClockRatio,
     pub(super) controller: AnyController,
-    storage: Storage,
-    slices: Vec<Slice>,
-    /// Binary logarithm of the lines in a chunk; chunks are dealt out to the slices in turn.
-    chunk_shift: u32,
     /// The next DRAM cycle in which the scheduler may issue, and the slices' cycle in which it begins.
     wake: u64,
     wake_here: Cycle,
+    /// Binary logarithm of the lines in a chunk; chunks are dealt out to the slices in turn.
+    chunk_shift: u32,
+    /// Whether anything is done without a request.
+    has_upkeep: bool,
+    pub(super) requests: Requests,
+}
+
+/// The requests of a channel and what comes of them, beside the controller that gives the commands for them.
+#[derive(Debug)]
+pub(super) struct Requests {
+    clock: ClockRatio,
+    storage: Storage,
+    slices: Vec<Slice>,
     /// Requests in the queue, and its size.
     queued: usize,
     queue_entries: usize,
     /// Queue entries reserved for each slice.
     guaranteed: usize,
-    /// Requests accepted and not taken back, and their bound.
-    outstanding: usize,
-    outstanding_bound: usize,
+    /// Requests accepted and not taken back, by their tickets.
+    outstanding: Slab<Outstanding>,
     /// From a column command to the end of its burst.
     read_cycles: u64,
     write_cycles: u64,
     controller_latency: u64,
-    /// Whether anything is done without a request.
-    has_upkeep: bool,
     pub(super) statistics: DramStatistics,
+}
+
+/// A request that has been accepted. It stays in its place until it is taken back.
+#[derive(Debug)]
+struct Outstanding {
+    request: DramRequest,
+    slice: usize,
+    /// The line within the channel.
+    line: LineAddress,
+    accepted: Cycle,
 }
 
 /// What a channel keeps for one of its slices.
@@ -57,8 +73,9 @@ struct Slice {
     queued: usize,
     /// Whether its last offer was refused.
     refused: bool,
-    reads: DelayLine<DramRequest>,
-    writes: DelayLine<DramRequest>,
+    /// The tickets of finished requests.
+    reads: DelayLine<u32>,
+    writes: DelayLine<u32>,
     /// When the first of them may be taken.
     next_ready: Cycle,
 }
@@ -113,25 +130,21 @@ impl Channel {
         let upkeep = upkeep(parameters);
         let has_upkeep = upkeep.is_some();
         let controller = scheduler.controller(upkeep, shape(parameters, pattern, slices));
-        Ok(Channel {
+        let requests = Requests {
             clock,
-            controller,
             storage: Storage::default(),
             slices: (0..slices).map(|_| slice()).collect(),
-            chunk_shift: chunk_lines.trailing_zeros(),
-            wake: u64::MAX,
-            wake_here: Cycle::NEVER,
             queued: 0,
             queue_entries,
             guaranteed: (queue_entries / (2 * slices)).max(1),
-            outstanding: 0,
-            outstanding_bound,
+            outstanding: Slab::new(outstanding_bound),
             read_cycles: *parameters.timing.cl + *parameters.burst_cycles,
             write_cycles: *parameters.timing.wl + *parameters.burst_cycles,
             controller_latency: *parameters.controller_latency_cycles,
-            has_upkeep,
             statistics: DramStatistics::default(),
-        })
+        };
+        let (wake, wake_here, chunk_shift) = (u64::MAX, Cycle::NEVER, chunk_lines.trailing_zeros());
+        Ok(Channel { controller, wake, wake_here, chunk_shift, has_upkeep, requests })
     }
 
     /// The port of slice `slice` of this channel, counted from 0.
@@ -144,12 +157,13 @@ impl Channel {
     /// then [`Channel::next_completion`] may be earlier than before.
     #[inline]
     pub fn tick(&mut self, now: Cycle) -> bool {
-        now >= self.wake_here && self.run(self.clock.local(now))
+        now >= self.wake_here && self.run(self.requests.clock.local(now))
     }
 
     /// Earliest cycle, not before `now`, at which a command can be issued or a finished request taken.
     pub fn next_event(&self, now: Cycle) -> Cycle {
-        let finished = self.slices.iter().map(|slice| slice.next_ready).min().unwrap_or(Cycle::NEVER);
+        let finished =
+            self.requests.slices.iter().map(|slice| slice.next_ready).min().unwrap_or(Cycle::NEVER);
         finished.min(self.next_command()).max(now)
     }
 
@@ -162,42 +176,45 @@ impl Channel {
     /// Cycle from which the next finished request of a slice can be taken.
     #[inline]
     pub fn next_completion(&self, slice: usize) -> Cycle {
-        self.slices[slice].next_ready
+        self.requests.slices[slice].next_ready
     }
 
     /// Backs the lines below `lines` of every slice with storage.
     pub fn ensure(&mut self, lines: u64) {
         // Whole chunks: the last slice's last chunk is the channel's last.
         let chunk = 1 << self.chunk_shift;
-        self.storage.ensure(lines.next_multiple_of(chunk) * self.slices.len() as u64);
+        self.requests.storage.ensure(lines.next_multiple_of(chunk) * self.requests.slices.len() as u64);
     }
 
     /// Reads a slice's line; takes no simulated time.
     pub fn peek(&self, slice: usize, line: LineAddress, into: &mut Line) {
-        self.storage.read(self.channel_line(slice, line), ByteMask::ALL, into);
+        self.requests.storage.read(self.channel_line(slice, line), ByteMask::ALL, into);
     }
 
     /// Writes bytes of a slice's line; takes no simulated time.
     pub fn poke(&mut self, slice: usize, line: LineAddress, bytes: ByteMask, data: &Line) {
-        self.storage.write(self.channel_line(slice, line), bytes, data);
+        self.requests.storage.write(self.channel_line(slice, line), bytes, data);
     }
 
     /// A measure of progress that rises with every burst and row command.
     pub fn progress(&self) -> u64 {
-        self.statistics.bursts + self.statistics.activates + self.statistics.precharges
+        self.requests.statistics.bursts
+            + self.requests.statistics.activates
+            + self.requests.statistics.precharges
     }
 
     /// Whether all requests have been finished and taken back.
     pub fn is_idle(&self) -> bool {
-        self.outstanding == 0
+        self.requests.outstanding.is_empty()
     }
 
     /// Appends a sentence to `report` if requests wait.
     pub fn waits(&self, report: &mut Vec<String>) {
-        if self.outstanding > 0 {
+        if !self.requests.outstanding.is_empty() {
             report.push(format!(
                 "DRAM: {} requests are queued, {} have not been taken back",
-                self.queued, self.outstanding
+                self.requests.queued,
+                self.requests.outstanding.len()
             ));
         }
     }
@@ -208,41 +225,52 @@ impl Channel {
             AnyController::Usual(controller) => controller.page_statistics(),
             AnyController::Other(controller) => controller.page_statistics(),
         };
-        [self.statistics.report()].into_iter().chain(of_page).collect()
+        [self.requests.statistics.report()].into_iter().chain(of_page).collect()
     }
 
     #[inline]
     fn channel_line(&self, slice: usize, line: LineAddress) -> LineAddress {
         let chunk = line.0 >> self.chunk_shift;
         let within = line.0 & ((1 << self.chunk_shift) - 1);
-        LineAddress((chunk * self.slices.len() as u64 + slice as u64) << self.chunk_shift | within)
+        LineAddress((chunk * self.requests.slices.len() as u64 + slice as u64) << self.chunk_shift | within)
     }
 
     fn run(&mut self, until: u64) -> bool {
-        let mut has_finished = false;
-        while self.wake <= until && self.queued > 0 {
-            let at = self.wake;
-            let Step { finished, next } = match &mut self.controller {
-                AnyController::Usual(controller) => controller.step(at, &mut self.statistics),
-                AnyController::Other(controller) => controller.step(at, &mut self.statistics),
-            };
-            self.wake = next;
-            if let Some(entry) = finished {
-                self.finish(entry, at);
-                has_finished = true;
-            }
-        }
-        if self.queued == 0 {
-            self.wake = u64::MAX;
-        }
-        self.wake_here = self.clock.reference(self.wake);
+        let (requests, wake) = (&mut self.requests, self.wake);
+        let (next, has_finished) = match &mut self.controller {
+            AnyController::Usual(controller) => requests.run(&mut **controller, wake, until),
+            AnyController::Other(controller) => requests.run(&mut **controller, wake, until),
+        };
+        self.wake = next;
+        self.wake_here = requests.clock.reference(next);
         has_finished
+    }
+}
+
+impl Requests {
+    /// Issues the commands of the DRAM cycles from `wake` to `until`. Returns when the next is due, and whether any of them
+    /// finished a request.
+    #[inline]
+    fn run(&mut self, controller: &mut (impl Control + ?Sized), wake: u64, until: u64) -> (u64, bool) {
+        let (mut at, mut has_finished) = (wake, false);
+        while at <= until {
+            let Step { finished, next } = controller.step(at, &mut self.statistics);
+            if let Some(ticket) = finished {
+                self.finish(ticket, at);
+                has_finished = true;
+                if self.queued == 0 {
+                    return (u64::MAX, true);
+                }
+            }
+            at = next;
+        }
+        (at, has_finished)
     }
 
     /// The last burst of a request was commanded at DRAM cycle `at`: its bytes move.
-    fn finish(&mut self, entry: Entry, at: u64) {
-        let Entry { mut request, slice, line, accepted } = entry;
-        let slice = &mut self.slices[slice];
+    fn finish(&mut self, ticket: u32, at: u64) {
+        let Outstanding { request, slice, line, accepted } = self.outstanding.get_mut(ticket);
+        let (line, slice) = (*line, &mut self.slices[*slice]);
         slice.queued -= 1;
         self.queued -= 1;
         let (line, ready) = if request.write {
@@ -253,28 +281,27 @@ impl Channel {
             self.storage.read(line, request.bytes, &mut request.tray);
             self.statistics.reads += 1;
             let ready = self.clock.reference(at + self.read_cycles) + self.controller_latency;
-            self.statistics.read_latency_cycles += ready - accepted;
+            self.statistics.read_latency_cycles += ready - *accepted;
             (&mut slice.reads, ready)
         };
         slice.next_ready = slice.next_ready.min(ready);
-        line.push(ready, request).expect("the bound on outstanding requests keeps room for every completion");
+        line.push(ready, ticket).expect("the bound on outstanding requests keeps room for every completion");
     }
 
     /// Takes a finished request of a slice. Out of line, because in most cycles there is none.
     #[inline(never)]
     fn take(&mut self, slice: usize, now: Cycle) -> Option<DramRequest> {
         let slice = &mut self.slices[slice];
-        let request = slice.reads.pop(now).or_else(|| slice.writes.pop(now))?;
+        let ticket = slice.reads.pop(now).or_else(|| slice.writes.pop(now))?;
         slice.next_ready = slice.reads.next_ready().min(slice.writes.next_ready());
-        self.outstanding -= 1;
-        Some(request)
+        Some(self.outstanding.remove(ticket).request)
     }
 
     /// Whether a slice may have another queue entry.
     #[inline]
     fn has_room(&self, slice: usize) -> bool {
         let queued = self.queued;
-        if self.outstanding == self.outstanding_bound || queued == self.queue_entries {
+        if self.outstanding.is_full() || queued == self.queue_entries {
             return false;
         }
         if self.slices[slice].queued < self.guaranteed {
@@ -289,32 +316,34 @@ impl DramPort for Port<'_> {
     #[inline]
     fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
         let channel = &mut *self.channel;
-        if !channel.has_room(self.slice) {
-            let slice = &mut channel.slices[self.slice];
-            channel.statistics.refused += u64::from(!slice.refused);
+        if !channel.requests.has_room(self.slice) {
+            let slice = &mut channel.requests.slices[self.slice];
+            channel.requests.statistics.refused += u64::from(!slice.refused);
             slice.refused = true;
             return Err(request);
         }
-        let first = channel.clock.local(now) + 1;
+        let first = channel.requests.clock.local(now) + 1;
         let line = channel.channel_line(self.slice, request.line);
-        let entry = Entry { request, slice: self.slice, line, accepted: now };
-        match &mut channel.controller {
-            AnyController::Usual(controller) => controller.insert(entry, first),
+        let (slice, bytes, write) = (self.slice as u8, request.bytes, request.write);
+        let outstanding = Outstanding { request, slice: self.slice, line, accepted: now };
+        let ticket = channel.requests.outstanding.insert(outstanding).expect("there is room for the request");
+        let arrival = Arrival { ticket, slice, line, bytes, write };
+        let next = match &mut channel.controller {
+            AnyController::Usual(controller) => controller.insert(arrival, first),
             AnyController::Other(controller) => {
-                if channel.has_upkeep && channel.queued == 0 {
-                    controller.catch_up(first - 1, &mut channel.statistics);
+                if channel.has_upkeep && channel.requests.queued == 0 {
+                    controller.catch_up(first - 1, &mut channel.requests.statistics);
                 }
-                controller.insert(entry, first);
+                controller.insert(arrival, first)
             }
-        }
-        channel.queued += 1;
-        channel.outstanding += 1;
-        let slice = &mut channel.slices[self.slice];
+        };
+        channel.requests.queued += 1;
+        let slice = &mut channel.requests.slices[self.slice];
         slice.queued += 1;
         slice.refused = false;
-        if first < channel.wake {
-            channel.wake = first;
-            channel.wake_here = channel.clock.reference(first);
+        if next < channel.wake {
+            channel.wake = next;
+            channel.wake_here = channel.requests.clock.reference(next);
         }
         Ok(())
     }
@@ -322,7 +351,7 @@ impl DramPort for Port<'_> {
     #[inline]
     fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
         if self.channel.next_completion(self.slice) <= now {
-            self.channel.take(self.slice, now)
+            self.channel.requests.take(self.slice, now)
         } else {
             None
         }
@@ -336,7 +365,7 @@ fn shape(parameters: &DramParameters, pattern: AddressPattern, slices: usize) ->
         banks: *parameters.banks,
         bank_groups: *parameters.bank_groups,
         pattern,
-        atom_bytes: *parameters.atom_bytes,
+        atoms: Atoms::new(*parameters.atom_bytes),
         burst_cycles: *parameters.burst_cycles,
         timing: Timing::new(&constraints(parameters), faw),
         site: SchedulerSite {

@@ -16,6 +16,7 @@
 //!
 //! Not modelled: command-bus cycles of two-cycle commands, ranks, power states.
 
+mod atoms;
 mod channel;
 mod controller;
 pub mod pages;
@@ -32,6 +33,7 @@ mod storage;
 mod tests;
 mod timing;
 mod upkeep;
+mod wishes;
 
 pub use channel::{Channel, Port};
 pub use pages::PagePolicy;

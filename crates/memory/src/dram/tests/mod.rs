@@ -331,7 +331,7 @@ fn random_traffic_breaks_no_rule_and_answers_everything_once_with_the_right_byte
         let parameters = parameters(more);
         let (finished, channel) = random_traffic(&parameters, false, 6000);
         assert_eq!(violation(&parameters, channel.trace()), None);
-        let statistics = &channel.statistics;
+        let statistics = &channel.requests.statistics;
         assert_eq!(statistics.broken_law(), None, "{statistics:?}");
         assert!(
             statistics.refused > 0 && statistics.row_hits > 0 && statistics.row_conflicts > 0,
@@ -340,7 +340,7 @@ fn random_traffic_breaks_no_rule_and_answers_everything_once_with_the_right_byte
         let (finished_ticked, ticked) = random_traffic(&parameters, true, 6000);
         assert_eq!(finished, finished_ticked, "skipping equals ticking");
         assert_eq!(channel.trace(), ticked.trace());
-        assert_eq!(*statistics, ticked.statistics);
+        assert_eq!(*statistics, ticked.requests.statistics);
         if parameters.refresh.is_some() {
             let last = channel.trace().last().unwrap().at;
             assert!(
@@ -416,7 +416,7 @@ fn a_full_queue_keeps_room_for_every_slice() {
             .count()
     };
     assert_eq!((fill(&mut channel, 0), fill(&mut channel, 1)), (48, 16));
-    assert_eq!(channel.statistics.refused, 2);
+    assert_eq!(channel.requests.statistics.refused, 2);
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn idle_time_is_refreshed_when_a_request_ends_it() {
     assert_eq!(channel.next_event(Cycle(128)), Cycle::NEVER, "an idle channel sleeps");
     // Refreshes at 1000 (after a precharge and RP) and every 1000 after; the row is closed since.
     assert_eq!(serve(&mut channel, 10_500), Some(10_500 + 127));
-    assert_eq!((channel.statistics.refreshes, channel.statistics.row_misses), (10, 2));
+    assert_eq!((channel.requests.statistics.refreshes, channel.requests.statistics.row_misses), (10, 2));
     // Just after a refresh was commanded, activation waits for RFC.
     assert_eq!(serve(&mut channel, 20_010), Some(20_000 + 70 + 12 + 114));
 }
