@@ -166,7 +166,8 @@ impl MultistageNetwork {
         self.pending.insert(number);
     }
 
-    #[inline(never)]
+    // Inline in the only loop that calls it.
+    #[inline(always)]
     fn announce_head(&mut self, number: usize, now: Cycle) {
         let input = &mut self.inputs[number];
         let (packet, injected) = match &input.buffer {
