@@ -6,12 +6,13 @@ use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{ClockRatio, Cycle, DelayLine, Slab};
 
 use super::atoms::Atoms;
-use super::controller::{Control, Shape, Step};
+use super::controller::{Control, Shape};
 use super::pages::Open;
 use super::parameters::DramParameters;
 use super::pattern::AddressPattern;
 use super::queue::Arrival;
 use super::registry::{AnyController, SchedulerPolicy};
+use super::requests::{Outstanding, Requests, Slice};
 use super::rules::constraints;
 use super::schedulers::SchedulerSite;
 use super::statistics::DramStatistics;
@@ -35,49 +36,6 @@ pub struct Channel {
     /// Whether anything is done without a request.
     has_upkeep: bool,
     pub(super) requests: Requests,
-}
-
-/// The requests of a channel and what comes of them, beside the controller that gives the commands for them.
-#[derive(Debug)]
-pub(super) struct Requests {
-    clock: ClockRatio,
-    storage: Storage,
-    slices: Vec<Slice>,
-    /// Requests in the queue, and its size.
-    queued: usize,
-    queue_entries: usize,
-    /// Queue entries reserved for each slice.
-    guaranteed: usize,
-    /// Requests accepted and not taken back, by their tickets.
-    outstanding: Slab<Outstanding>,
-    /// From a column command to the end of its burst.
-    read_cycles: u64,
-    write_cycles: u64,
-    controller_latency: u64,
-    pub(super) statistics: DramStatistics,
-}
-
-/// A request that has been accepted. It stays in its place until it is taken back.
-#[derive(Debug)]
-struct Outstanding {
-    request: DramRequest,
-    slice: usize,
-    /// The line within the channel.
-    line: LineAddress,
-    accepted: Cycle,
-}
-
-/// What a channel keeps for one of its slices.
-#[derive(Debug)]
-struct Slice {
-    queued: usize,
-    /// Whether its last offer was refused.
-    refused: bool,
-    /// The tickets of finished requests.
-    reads: DelayLine<u32>,
-    writes: DelayLine<u32>,
-    /// When the first of them may be taken.
-    next_ready: Cycle,
 }
 
 /// The channel's port for one of its slices.
@@ -130,17 +88,24 @@ impl Channel {
         let upkeep = upkeep(parameters);
         let has_upkeep = upkeep.is_some();
         let controller = scheduler.controller(upkeep, shape(parameters, pattern, slices));
+        let (latency, burst) = (*parameters.controller_latency_cycles, *parameters.burst_cycles);
+        let (read_cycles, write_cycles) = (*parameters.timing.cl + burst, *parameters.timing.wl + burst);
+        let read_patience = clock.whole_reference_cycles(read_cycles) + latency;
         let requests = Requests {
             clock,
             storage: Storage::default(),
             slices: (0..slices).map(|_| slice()).collect(),
             queued: 0,
+            writes_queued: 0,
             queue_entries,
             guaranteed: (queue_entries / (2 * slices)).max(1),
             outstanding: Slab::new(outstanding_bound),
-            read_cycles: *parameters.timing.cl + *parameters.burst_cycles,
-            write_cycles: *parameters.timing.wl + *parameters.burst_cycles,
-            controller_latency: *parameters.controller_latency_cycles,
+            read_cycles,
+            write_cycles,
+            controller_latency: latency,
+            read_patience,
+            write_patience: clock.whole_reference_cycles(write_cycles).min(read_patience),
+            is_awaited: false,
             statistics: DramStatistics::default(),
         };
         let (wake, wake_here, chunk_shift) = (u64::MAX, Cycle::NEVER, chunk_lines.trailing_zeros());
@@ -171,6 +136,19 @@ impl Channel {
     #[inline]
     pub fn next_command(&self) -> Cycle {
         self.wake_here
+    }
+
+    /// A cycle by which commands have to be issued, since before it nobody sees what comes of them but by counters: no request
+    /// that they finish can be taken, and no slice waits for room.
+    #[inline]
+    pub fn deadline(&self) -> Cycle {
+        let requests = &self.requests;
+        let patience = match (requests.is_awaited, requests.writes_queued) {
+            (true, _) => 0,
+            (false, 0) => requests.read_patience,
+            (false, _) => requests.write_patience,
+        };
+        Cycle(self.wake_here.0.saturating_add(patience))
     }
 
     /// Cycle from which the next finished request of a slice can be taken.
@@ -247,71 +225,6 @@ impl Channel {
     }
 }
 
-impl Requests {
-    /// Issues the commands of the DRAM cycles from `wake` to `until`. Returns when the next is due, and whether any of them
-    /// finished a request.
-    #[inline]
-    fn run(&mut self, controller: &mut (impl Control + ?Sized), wake: u64, until: u64) -> (u64, bool) {
-        let (mut at, mut has_finished) = (wake, false);
-        while at <= until {
-            let Step { finished, next } = controller.step(at, &mut self.statistics);
-            if let Some(ticket) = finished {
-                self.finish(ticket, at);
-                has_finished = true;
-                if self.queued == 0 {
-                    return (u64::MAX, true);
-                }
-            }
-            at = next;
-        }
-        (at, has_finished)
-    }
-
-    /// The last burst of a request was commanded at DRAM cycle `at`: its bytes move.
-    fn finish(&mut self, ticket: u32, at: u64) {
-        let Outstanding { request, slice, line, accepted } = self.outstanding.get_mut(ticket);
-        let (line, slice) = (*line, &mut self.slices[*slice]);
-        slice.queued -= 1;
-        self.queued -= 1;
-        let (line, ready) = if request.write {
-            self.storage.write(line, request.bytes, &request.tray);
-            self.statistics.writes += 1;
-            (&mut slice.writes, self.clock.reference(at + self.write_cycles))
-        } else {
-            self.storage.read(line, request.bytes, &mut request.tray);
-            self.statistics.reads += 1;
-            let ready = self.clock.reference(at + self.read_cycles) + self.controller_latency;
-            self.statistics.read_latency_cycles += ready - *accepted;
-            (&mut slice.reads, ready)
-        };
-        slice.next_ready = slice.next_ready.min(ready);
-        line.push(ready, ticket).expect("the bound on outstanding requests keeps room for every completion");
-    }
-
-    /// Takes a finished request of a slice. Out of line, because in most cycles there is none.
-    #[inline(never)]
-    fn take(&mut self, slice: usize, now: Cycle) -> Option<DramRequest> {
-        let slice = &mut self.slices[slice];
-        let ticket = slice.reads.pop(now).or_else(|| slice.writes.pop(now))?;
-        slice.next_ready = slice.reads.next_ready().min(slice.writes.next_ready());
-        Some(self.outstanding.remove(ticket).request)
-    }
-
-    /// Whether a slice may have another queue entry.
-    #[inline]
-    fn has_room(&self, slice: usize) -> bool {
-        let queued = self.queued;
-        if self.outstanding.is_full() || queued == self.queue_entries {
-            return false;
-        }
-        if self.slices[slice].queued < self.guaranteed {
-            return true;
-        }
-        let kept = |other: &Slice| self.guaranteed.saturating_sub(other.queued);
-        queued + self.slices.iter().map(kept).sum::<usize>() < self.queue_entries
-    }
-}
-
 impl DramPort for Port<'_> {
     #[inline]
     fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
@@ -320,6 +233,7 @@ impl DramPort for Port<'_> {
             let slice = &mut channel.requests.slices[self.slice];
             channel.requests.statistics.refused += u64::from(!slice.refused);
             slice.refused = true;
+            channel.requests.is_awaited = true;
             return Err(request);
         }
         let first = channel.requests.clock.local(now) + 1;
@@ -338,9 +252,13 @@ impl DramPort for Port<'_> {
             }
         };
         channel.requests.queued += 1;
+        channel.requests.writes_queued += usize::from(write);
         let slice = &mut channel.requests.slices[self.slice];
         slice.queued += 1;
-        slice.refused = false;
+        if slice.refused {
+            slice.refused = false;
+            channel.requests.is_awaited = channel.requests.slices.iter().any(|slice| slice.refused);
+        }
         if next < channel.wake {
             channel.wake = next;
             channel.wake_here = channel.requests.clock.reference(next);

@@ -25,6 +25,7 @@ mod pattern;
 mod queue;
 pub mod refreshes;
 mod registry;
+mod requests;
 mod rules;
 pub mod schedulers;
 mod statistics;

@@ -189,12 +189,14 @@ impl Scheduler for Reckless {
 
 /// Checks commands, bytes, laws and independence of skipping under random traffic.
 fn check(parameters: &DramParameters, name: &str) -> Channel {
-    let (finished, channel) = random_traffic(parameters, false, 2000);
+    let (finished, channel) = random_traffic(parameters, Ticks::WithCommands, 2000);
     assert_eq!(violation(parameters, channel.trace()), None, "{name}");
     assert_eq!(channel.requests.statistics.broken_law(), None, "{name}: {:?}", channel.requests.statistics);
-    let (ticked, other) = random_traffic(parameters, true, 2000);
-    assert_eq!(finished, ticked, "{name}: skipping equals ticking");
-    assert_eq!(channel.trace(), other.trace(), "{name}");
+    for ticks in [Ticks::InEveryCycle, Ticks::Late] {
+        let (ticked, other) = random_traffic(parameters, ticks, 2000);
+        assert_eq!(finished, ticked, "{name}: skipping equals ticking {ticks:?}");
+        assert_eq!(channel.trace(), other.trace(), "{name}, {ticks:?}");
+    }
     channel
 }
 
