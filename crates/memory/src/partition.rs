@@ -4,7 +4,7 @@
 //! the line numbers of requests and of what owners say as they enter, and of replies as they leave. All cycles are those of the LLC's clock.
 
 use strata_engine::statistics::{Group, Statistics};
-use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
+use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ran, Span, Window};
 
 use crate::address::LineAddress;
 use crate::address_map::{AddressMap, Home};
@@ -433,6 +433,33 @@ impl Island for PartitionIsland {
         if self.next <= now {
             self.serve(now);
         }
+    }
+
+    /// Ticks in the cycles in which a slice has something to do. The commands of DRAM between them are issued together:
+    /// when a slice has, when something may come of them, and at the end.
+    fn run(&mut self, span: Span) -> Ran {
+        let (mut cycle, mut last) = (span.from, None);
+        loop {
+            let commands = if span.every_cycle { self.dram.next_command() } else { self.dram.deadline() };
+            let due = self.next.min(commands).max(cycle);
+            if !span.every_cycle {
+                cycle = due;
+            }
+            if cycle >= span.until {
+                break;
+            }
+            if cycle == due {
+                last = Some(cycle);
+            }
+            self.tick(cycle);
+            cycle = cycle.next();
+        }
+        let commands = self.dram.next_command();
+        if commands < span.until {
+            last = last.max(Some(commands));
+            self.tick(Cycle(span.until.0 - 1));
+        }
+        Ran { last, due: self.next_event(span.until) }
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {

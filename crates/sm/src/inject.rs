@@ -39,9 +39,7 @@ impl Injector {
         scratchpad: Option<&mut dyn Scratchpad>,
         now: Cycle,
     ) {
-        let mut in_order = (self.turn..CLIENTS).chain(0..self.turn);
-        let first = in_order.find_map(|client| Some((client, waiting[client]?)));
-        let Some((client, bytes)) = first else { return };
+        let Some((client, bytes)) = self.next(&waiting) else { return };
         let flits = bytes.div_ceil(self.flit_bytes);
         if !self.requests.has_credit(flits, now) {
             self.turn = client;
@@ -57,6 +55,16 @@ impl Injector {
         self.requests.send(packet, flits, now).expect("there is credit for the packet");
         self.sent += 1;
         self.turn = (client + 1) % CLIENTS;
+    }
+
+    /// The first client with a packet, from the one whose turn it is on, and the packet's size.
+    #[inline]
+    fn next(&self, waiting: &Waiting) -> Option<(usize, u32)> {
+        let bit = |(client, bytes): (usize, &Option<u32>)| u32::from(bytes.is_some()) << client;
+        let all: u32 = waiting.iter().enumerate().map(bit).sum();
+        let ahead = all & u32::MAX << self.turn;
+        let client = if ahead != 0 { ahead } else { all }.trailing_zeros() as usize;
+        Some((client, (*waiting.get(client)?)?))
     }
 }
 

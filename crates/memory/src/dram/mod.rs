@@ -16,6 +16,7 @@
 //!
 //! Not modelled: command-bus cycles of two-cycle commands, ranks, power states.
 
+mod atoms;
 mod channel;
 mod controller;
 pub mod pages;
@@ -24,6 +25,7 @@ mod pattern;
 mod queue;
 pub mod refreshes;
 mod registry;
+mod requests;
 mod rules;
 pub mod schedulers;
 mod statistics;
@@ -32,6 +34,7 @@ mod storage;
 mod tests;
 mod timing;
 mod upkeep;
+mod wishes;
 
 pub use channel::{Channel, Port};
 pub use pages::PagePolicy;

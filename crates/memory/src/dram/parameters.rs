@@ -8,15 +8,13 @@ use strata_engine::Cited;
 
 use super::pages::PagePolicy;
 use super::pattern::AddressPattern;
+use super::queue::MAX_QUEUE;
 use super::refreshes::{AllBank, RefreshPolicy};
 use super::registry::SchedulerPolicy;
 use super::timing::MAX_BANKS;
 use crate::address::LINE_BYTES;
 use crate::parameters::ParameterError;
 use crate::policy::Chosen;
-
-/// Most queue entries: the controller works on masks of this width.
-const MAX_QUEUE: usize = 64;
 
 /// Longest distance between two commands, in DRAM cycles. ASSUMED: far above any DRAM.
 const MAX_CYCLES: u64 = 4096;

@@ -1,22 +1,25 @@
 //! What waits in a channel's queue, by bank: what a scheduler sees.
 
-use strata_engine::Cycle;
-
 use crate::address::LineAddress;
 use crate::bits::members;
-use crate::doors::DramRequest;
+use crate::line::ByteMask;
 
 /// Stands for no row: the bank is closed.
 pub(super) const NO_ROW: u32 = u32::MAX;
 
-/// A queued request with its bytes, and what the channel adds to it.
-#[derive(Debug)]
-pub(super) struct Entry {
-    pub request: DramRequest,
-    pub slice: usize,
+/// Most queue entries: the controller works on masks of this width.
+pub(super) const MAX_QUEUE: usize = 64;
+
+/// A request that is to be queued.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    /// By which the channel knows it.
+    pub ticket: u32,
+    pub slice: u8,
     /// The line within the channel.
     pub line: LineAddress,
-    pub accepted: Cycle,
+    pub bytes: ByteMask,
+    pub write: bool,
 }
 
 /// A queued request as a scheduler sees it.
@@ -25,7 +28,8 @@ pub struct Queued {
     pub(super) order: u64,
     pub(super) arrived: u64,
     pub(super) row: u32,
-    pub(super) bursts_left: u32,
+    pub(super) ticket: u32,
+    pub(super) bursts_left: u8,
     pub(super) bank: u8,
     pub(super) slice: u8,
     pub(super) write: bool,
@@ -37,6 +41,7 @@ impl Queued {
         order: 0,
         arrived: 0,
         row: 0,
+        ticket: 0,
         bursts_left: 0,
         bank: 0,
         slice: 0,
@@ -190,6 +195,9 @@ pub struct Slot(pub(super) usize);
 #[inline]
 pub(super) fn oldest(slots: &[Queued], mask: u64) -> usize {
     let first = mask.trailing_zeros() as usize;
+    if mask & (mask - 1) == 0 {
+        return first;
+    }
     let mut best = (slots[first].order, first);
     for slot in members(mask & (mask - 1)) {
         best = best.min((slots[slot].order, slot));

@@ -4,6 +4,7 @@
 pub(super) const MAX_BANKS: usize = 32;
 
 /// A command on the command bus.
+// Those that requests need first: they fill half a [`Row`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
     /// Open a row of a bank.
@@ -21,6 +22,14 @@ pub enum Command {
 }
 
 pub(super) const COMMANDS: usize = 6;
+
+impl Command {
+    /// Whether it transfers a burst.
+    #[inline]
+    pub(super) fn is_burst(self) -> bool {
+        matches!(self, Command::Rd | Command::Wr)
+    }
+}
 
 /// The scope of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,10 +55,48 @@ pub struct Constraint {
     pub cycles: u64,
 }
 
-/// For each command, the earliest cycles of the banks, those of the groups behind them and that of the channel.
-const GROUPS_AT: usize = MAX_BANKS;
-const CHANNEL_AT: usize = 2 * MAX_BANKS;
-const PLACES: usize = CHANNEL_AT + 1;
+/// Cycles, or distances in cycles, of the commands that requests need and of those that only refreshes need.
+type Row = [Half; 2];
+
+/// Those of four commands. Short and aligned, so that few vector instructions go through all of them.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Half([i64; 4]);
+
+const ROW: Row = [Half([0; 4]); 2];
+
+/// The distance to a command that does not have to wait: no cycle is so early.
+const NONE: i64 = i64::MIN / 2;
+
+impl Half {
+    /// Puts off what has to wait for a command at cycle `at`.
+    #[inline(always)]
+    fn put_off(&mut self, distances: Half, at: u64) {
+        let mut later = self.0;
+        for (later, distance) in later.iter_mut().zip(distances.0) {
+            *later = (*later).max(at as i64 + distance);
+        }
+        self.0 = later;
+    }
+}
+
+/// The place of a command in a row.
+#[inline]
+const fn place(command: Command) -> (usize, usize) {
+    (command as usize / 4, command as usize % 4)
+}
+
+#[inline]
+fn entry(row: &Row, command: Command) -> i64 {
+    let (half, place) = place(command);
+    row[half].0[place]
+}
+
+#[inline]
+fn entry_mut(row: &mut Row, command: Command) -> &mut i64 {
+    let (half, place) = place(command);
+    &mut row[half].0[place]
+}
 
 /// Commands that open rows, of which a window of `cycles` holds at most as many as there are in `last`.
 #[derive(Clone, Copy, Debug)]
@@ -66,56 +113,67 @@ const ACTIVATES_IN_WINDOW: usize = 4;
 /// The earliest DRAM cycle of every command, by level.
 #[derive(Clone, Debug)]
 pub(super) struct Timing {
-    /// The rules by their first command.
-    after: [Vec<Rule>; COMMANDS],
-    earliest: Box<[u64; COMMANDS * PLACES]>,
+    /// By first command and level, the distances to the commands that have to wait.
+    distances: Box<[[Row; LEVELS]; COMMANDS]>,
+    has_refreshes: bool,
+    banks: Box<[Row; MAX_BANKS]>,
+    groups: Box<[Row; MAX_BANKS]>,
+    channel: Row,
     activates: Option<ActivateWindow>,
 }
 
-/// What is left of a constraint whose first command is known.
-#[derive(Clone, Copy, Debug)]
-struct Rule {
-    /// Where the cycles of the command that has to wait begin.
-    first: u16,
-    level: u8,
-    cycles: u32,
-}
+const LEVELS: usize = 3;
 
 impl Timing {
     /// Timing by rules between two commands and, if there is a window for activates, its length.
     pub fn new(rules: &[Constraint], activate_window: Option<u64>) -> Timing {
-        let mut after: [Vec<Rule>; COMMANDS] = Default::default();
+        let mut distances = Box::new([[[Half([NONE; 4]); 2]; LEVELS]; COMMANDS]);
         for rule in rules {
-            let first = (rule.before as usize * PLACES) as u16;
-            let cycles = rule.cycles.try_into().expect("distances between commands are checked to be short");
-            after[rule.after as usize].push(Rule { first, level: rule.level as u8, cycles });
+            let distance = entry_mut(&mut distances[rule.after as usize][rule.level as usize], rule.before);
+            *distance = (rule.cycles as i64).max(*distance);
         }
+        let is_refresh = |command: Command| place(command).0 > 0;
         let window = |cycles| ActivateWindow { cycles, last: [None; ACTIVATES_IN_WINDOW], oldest: 0 };
-        Timing { after, earliest: Box::new([0; COMMANDS * PLACES]), activates: activate_window.map(window) }
+        Timing {
+            distances,
+            has_refreshes: rules.iter().any(|rule| is_refresh(rule.after) || is_refresh(rule.before)),
+            banks: Box::new([ROW; MAX_BANKS]),
+            groups: Box::new([ROW; MAX_BANKS]),
+            channel: ROW,
+            activates: activate_window.map(window),
+        }
     }
 
     /// The earliest cycle at which the rules of a bank and its group allow a command.
     #[inline]
     pub fn earliest_of_bank(&self, command: Command, bank: usize, group: usize) -> u64 {
-        let first = command as usize * PLACES;
-        self.earliest[first + bank % MAX_BANKS].max(self.earliest[first + GROUPS_AT + group % MAX_BANKS])
+        (entry(&self.banks[bank % MAX_BANKS], command) as u64).max(self.earliest_of_group(command, group))
+    }
+
+    /// The earliest cycle at which the rules of a group allow a command to any of its banks.
+    #[inline]
+    pub fn earliest_of_group(&self, command: Command, group: usize) -> u64 {
+        entry(&self.groups[group % MAX_BANKS], command) as u64
     }
 
     /// The earliest cycle at which the rules of the channel allow a command to any bank.
     #[inline]
     pub fn earliest_of_channel(&self, command: Command) -> u64 {
-        self.earliest[command as usize * PLACES + CHANNEL_AT]
+        entry(&self.channel, command) as u64
     }
 
     /// Notes that a command is issued at cycle `at`.
     #[inline]
     pub fn issue(&mut self, command: Command, bank: usize, group: usize, at: u64) {
-        // By level.
-        let places = [bank % MAX_BANKS, GROUPS_AT + group % MAX_BANKS, CHANNEL_AT, CHANNEL_AT];
-        for rule in &self.after[command as usize] {
-            let place = places[usize::from(rule.level) % places.len()];
-            let earliest = &mut self.earliest[usize::from(rule.first) + place];
-            *earliest = (*earliest).max(at + u64::from(rule.cycles));
+        let [of_bank, of_group, of_channel] = &self.distances[command as usize];
+        let (bank, group) = (&mut self.banks[bank % MAX_BANKS], &mut self.groups[group % MAX_BANKS]);
+        bank[0].put_off(of_bank[0], at);
+        group[0].put_off(of_group[0], at);
+        self.channel[0].put_off(of_channel[0], at);
+        if self.has_refreshes {
+            bank[1].put_off(of_bank[1], at);
+            group[1].put_off(of_group[1], at);
+            self.channel[1].put_off(of_channel[1], at);
         }
     }
 
@@ -134,8 +192,8 @@ impl Timing {
         window.oldest = (window.oldest + 1) % ACTIVATES_IN_WINDOW;
         if let Some(oldest) = window.last[window.oldest] {
             for command in [Command::Act, Command::RefBank] {
-                let earliest = &mut self.earliest[command as usize * PLACES + CHANNEL_AT];
-                *earliest = (*earliest).max(oldest + window.cycles);
+                let earliest = entry_mut(&mut self.channel, command);
+                *earliest = (*earliest).max((oldest + window.cycles) as i64);
             }
         }
     }

@@ -27,6 +27,9 @@ strata_engine::statistics! {
 /// What is done to the rows of a channel without a request. A controller is told of it by its type, so where nothing is done
 /// nothing is asked.
 pub(super) trait Upkeep: fmt::Debug + Send {
+    /// Whether nothing is ever done.
+    const DOES_NOTHING: bool = false;
+
     /// Whether a refresh is due.
     #[inline]
     fn is_refresh_due(&self, _at: u64) -> bool {
@@ -102,7 +105,9 @@ pub(super) trait Upkeep: fmt::Debug + Send {
 }
 
 /// Rows stay open, and nothing is refreshed.
-impl Upkeep for () {}
+impl Upkeep for () {
+    const DOES_NOTHING: bool = true;
+}
 
 /// A page policy and a refresh policy at work.
 #[derive(Debug)]

@@ -245,6 +245,7 @@ impl ReadOnly for ReadOnlyCache {
         }
     }
 
+    #[inline(always)]
     fn touch(&mut self, line: LineAddress, now: Cycle) -> Option<Cycle> {
         let used = if self.cycle == now { self.used } else { 0 };
         if used == self.accesses_per_cycle {

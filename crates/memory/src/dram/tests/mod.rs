@@ -251,9 +251,19 @@ fn violation(parameters: &DramParameters, trace: &[Issued]) -> Option<String> {
     None
 }
 
+/// When a channel is ticked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ticks {
+    InEveryCycle,
+    /// When a command can be issued or a request taken.
+    WithCommands,
+    /// Before a request is offered, and by the deadline.
+    Late,
+}
+
 /// Random reads and writes from two slices, checked against a plain memory. When each was finished, and
 /// the channel.
-fn random_traffic(parameters: &DramParameters, tick_always: bool, requests: u32) -> (Vec<u64>, Channel) {
+fn random_traffic(parameters: &DramParameters, ticks: Ticks, requests: u32) -> (Vec<u64>, Channel) {
     const LINES: u64 = 4096;
     let clock = ClockRatio::of(924, 700).unwrap();
     let mut channel = Channel::new(parameters, clock, 2, 2).unwrap();
@@ -267,7 +277,10 @@ fn random_traffic(parameters: &DramParameters, tick_always: bool, requests: u32)
     let mut now = Cycle::ZERO;
     while answered < requests {
         assert!(now < Cycle(u64::from(requests) * 200), "progress");
-        if tick_always || channel.next_event(now) <= now {
+        if ticks == Ticks::InEveryCycle
+            || ticks == Ticks::WithCommands && channel.next_event(now) <= now
+            || channel.deadline() <= now
+        {
             channel.tick(now);
         }
         for slice in 0..2 {
@@ -301,6 +314,9 @@ fn random_traffic(parameters: &DramParameters, tick_always: bool, requests: u32)
             let tag = request.tag as usize;
             let line = request.line.0 as usize * 2 + slice;
             let (bytes, write, tray) = (request.bytes, request.write, request.tray.clone());
+            if ticks == Ticks::Late {
+                channel.tick(now);
+            }
             match channel.port(slice).offer(request, now) {
                 Ok(()) if write => {
                     memory[line].merge(bytes, &tray);
@@ -329,18 +345,20 @@ fn random_traffic(parameters: &DramParameters, tick_always: bool, requests: u32)
 fn random_traffic_breaks_no_rule_and_answers_everything_once_with_the_right_bytes() {
     for more in ["", REFRESH] {
         let parameters = parameters(more);
-        let (finished, channel) = random_traffic(&parameters, false, 6000);
+        let (finished, channel) = random_traffic(&parameters, Ticks::WithCommands, 6000);
         assert_eq!(violation(&parameters, channel.trace()), None);
-        let statistics = &channel.statistics;
+        let statistics = &channel.requests.statistics;
         assert_eq!(statistics.broken_law(), None, "{statistics:?}");
         assert!(
             statistics.refused > 0 && statistics.row_hits > 0 && statistics.row_conflicts > 0,
             "{statistics:?}"
         );
-        let (finished_ticked, ticked) = random_traffic(&parameters, true, 6000);
-        assert_eq!(finished, finished_ticked, "skipping equals ticking");
-        assert_eq!(channel.trace(), ticked.trace());
-        assert_eq!(*statistics, ticked.statistics);
+        for ticks in [Ticks::InEveryCycle, Ticks::Late] {
+            let (finished_ticked, ticked) = random_traffic(&parameters, ticks, 6000);
+            assert_eq!(finished, finished_ticked, "skipping equals ticking {ticks:?}");
+            assert_eq!(channel.trace(), ticked.trace(), "{ticks:?}");
+            assert_eq!(*statistics, ticked.requests.statistics, "{ticks:?}");
+        }
         if parameters.refresh.is_some() {
             let last = channel.trace().last().unwrap().at;
             assert!(
@@ -355,7 +373,7 @@ fn random_traffic_breaks_no_rule_and_answers_everything_once_with_the_right_byte
 #[test]
 fn the_checker_sees_a_command_that_is_one_cycle_early() {
     let parameters = parameters("");
-    let (_, channel) = random_traffic(&parameters, false, 300);
+    let (_, channel) = random_traffic(&parameters, Ticks::WithCommands, 300);
     let trace = channel.trace();
     // Of every kind of rule, one that is met exactly somewhere: a cycle earlier is a violation.
     let rules = constraints(&parameters);
@@ -416,7 +434,7 @@ fn a_full_queue_keeps_room_for_every_slice() {
             .count()
     };
     assert_eq!((fill(&mut channel, 0), fill(&mut channel, 1)), (48, 16));
-    assert_eq!(channel.statistics.refused, 2);
+    assert_eq!(channel.requests.statistics.refused, 2);
 }
 
 #[test]
@@ -434,7 +452,7 @@ fn idle_time_is_refreshed_when_a_request_ends_it() {
     assert_eq!(channel.next_event(Cycle(128)), Cycle::NEVER, "an idle channel sleeps");
     // Refreshes at 1000 (after a precharge and RP) and every 1000 after; the row is closed since.
     assert_eq!(serve(&mut channel, 10_500), Some(10_500 + 127));
-    assert_eq!((channel.statistics.refreshes, channel.statistics.row_misses), (10, 2));
+    assert_eq!((channel.requests.statistics.refreshes, channel.requests.statistics.row_misses), (10, 2));
     // Just after a refresh was commanded, activation waits for RFC.
     assert_eq!(serve(&mut channel, 20_010), Some(20_000 + 70 + 12 + 114));
 }

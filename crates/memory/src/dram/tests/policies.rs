@@ -145,7 +145,7 @@ fn a_row_that_a_request_wants_stays_open_and_is_counted_when_it_is_not() {
     let count = |name: &str| groups[1].get(name).unwrap();
     // Row 0 was opened again, then row 1.
     assert_eq!((groups[1].name, count("closed"), count("reopened")), ("dram.rows", 3, 1));
-    assert_eq!((channel.statistics.precharges, channel.statistics.row_conflicts), (0, 0));
+    assert_eq!((channel.requests.statistics.precharges, channel.requests.statistics.row_conflicts), (0, 0));
     assert_eq!(play_on(&parameters(""), &requests).0.statistics().len(), 1, "an open page has no counters");
 }
 
@@ -189,12 +189,14 @@ impl Scheduler for Reckless {
 
 /// Checks commands, bytes, laws and independence of skipping under random traffic.
 fn check(parameters: &DramParameters, name: &str) -> Channel {
-    let (finished, channel) = random_traffic(parameters, false, 2000);
+    let (finished, channel) = random_traffic(parameters, Ticks::WithCommands, 2000);
     assert_eq!(violation(parameters, channel.trace()), None, "{name}");
-    assert_eq!(channel.statistics.broken_law(), None, "{name}: {:?}", channel.statistics);
-    let (ticked, other) = random_traffic(parameters, true, 2000);
-    assert_eq!(finished, ticked, "{name}: skipping equals ticking");
-    assert_eq!(channel.trace(), other.trace(), "{name}");
+    assert_eq!(channel.requests.statistics.broken_law(), None, "{name}: {:?}", channel.requests.statistics);
+    for ticks in [Ticks::InEveryCycle, Ticks::Late] {
+        let (ticked, other) = random_traffic(parameters, ticks, 2000);
+        assert_eq!(finished, ticked, "{name}: skipping equals ticking {ticks:?}");
+        assert_eq!(channel.trace(), other.trace(), "{name}, {ticks:?}");
+    }
     channel
 }
 
@@ -209,7 +211,7 @@ fn every_combination_keeps_the_rules_and_the_bytes() {
                 let keys = format!("{}\n{}", scheduler(scheduler_name), page(policy));
                 let name = format!("{scheduler_name}, {policy}, {refresh}");
                 let channel = check(&with(&keys, &format!("{faw}{refresh}")), &name);
-                let is_refreshed = channel.statistics.refreshes > 0;
+                let is_refreshed = channel.requests.statistics.refreshes > 0;
                 assert_eq!(is_refreshed, !refresh.is_empty(), "{name}");
             }
         }

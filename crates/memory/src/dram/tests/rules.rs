@@ -199,7 +199,10 @@ fn a_refresh_of_a_bank_lets_the_others_go_on() {
         (203, Rd, 0),
     ];
     assert_eq!(commands(&channel), expected);
-    assert_eq!((channel.statistics.refreshes, channel.statistics.refresh_precharges), (2, 1));
+    assert_eq!(
+        (channel.requests.statistics.refreshes, channel.requests.statistics.refresh_precharges),
+        (2, 1)
+    );
 }
 
 #[test]
@@ -220,6 +223,6 @@ fn idle_banks_are_refreshed_one_after_the_other_when_a_request_ends_the_pause() 
         let (channel, all_finished) = play_on(&parameters(per_bank), &requests);
         let first = commands(&channel).into_iter().find(|issued| issued.1 == RefBank);
         assert_eq!(first, Some((112, RefBank, 0)), "RP after the row was closed at 100");
-        assert_eq!((all_finished[1], channel.statistics.refreshes), (finished, refreshes));
+        assert_eq!((all_finished[1], channel.requests.statistics.refreshes), (finished, refreshes));
     }
 }
