@@ -223,7 +223,9 @@ impl<D: Doors> Sm<D> {
             match self.scoreboard.check(warp, micro, &code[pc]) {
                 Hazard::Memory => by_memory |= bit,
                 Hazard::Execution => blocked |= bit,
-                Hazard::None if self.collectors.still_reads(warp, micro, pc, code) => {
+                Hazard::None
+                    if micro.writes_any() && self.collectors.still_reads(warp, &code[pc].write_set, code) =>
+                {
                     by_reads |= bit;
                 }
                 // An instruction that orders itself after earlier memory instructions must wait until the load/store
@@ -285,7 +287,12 @@ impl<D: Doors> Sm<D> {
             && let Some(banks) = self.registers.banks()
         {
             self.scoreboard.reserve(warp, micro, instruction, false);
-            banks.request_read(warp as u8, instruction.reads.as_slice(), &micro.reads_from, Ticket(index as u16));
+            banks.request_read(
+                warp as u8,
+                instruction.reads.as_slice(),
+                &micro.reads_from,
+                Ticket(index as u16),
+            );
             let mut operands = InPlace {
                 instruction,
                 rows: banks.rows(warp as u8),
