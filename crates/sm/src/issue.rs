@@ -36,11 +36,11 @@ impl<D: Doors> Sm<D> {
         self.accounted = now.next();
         let mut idle = self.released == 0;
         let (ready, waiting) = (self.issuable(), self.waiting());
-        if ready == 0 && !self.looks_at_waiting {
+        if ready == 0 && !self.looks_at_waiting() {
             for scheduler in 0..self.shares.len() {
                 self.stall(scheduler);
             }
-        } else if self.throttle.is_some() {
+        } else if D::EXTRAS && self.throttle.is_some() {
             idle &= self.pick_unheld(launch, ready, waiting, now);
         } else {
             idle &= self.pick(launch, ready, waiting, now);
@@ -171,10 +171,15 @@ impl<D: Doors> Sm<D> {
         members(self.collectors.full().into()).fold(0, |warps, pool| warps | self.demands.of_pool(pool))
     }
 
+    #[inline(always)]
+    fn looks_at_waiting(&self) -> bool {
+        D::EXTRAS && self.looks_at_waiting
+    }
+
     /// Warps in a long wait, if a scheduler looks at them.
     #[inline]
     fn waiting(&self) -> u64 {
-        if !self.looks_at_waiting {
+        if !self.looks_at_waiting() {
             return 0;
         }
         let warps = &self.warps;
@@ -194,7 +199,7 @@ impl<D: Doors> Sm<D> {
         if self.issuable() != 0 {
             return true;
         }
-        if !self.looks_at_waiting {
+        if !self.looks_at_waiting() {
             return false;
         }
         let waiting = self.waiting();
