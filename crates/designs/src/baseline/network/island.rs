@@ -38,10 +38,9 @@ pub struct MultistageNetwork {
     /// to hand over.
     came: Set,
     left: Set,
-    /// The earliest cycle at which a head appears, and at which an output that one waits for may be granted: it becomes free or
-    /// a credit returns. Kept as these come to be known.
-    next_head: Cycle,
-    next_grant: Cycle,
+    /// The earliest cycle at which a head appears, an output becomes free or a credit returns, kept as
+    /// these come to be known.
+    next: Cycle,
     pub(super) statistics: NetworkStatistics,
 }
 
@@ -95,8 +94,7 @@ impl MultistageNetwork {
             active: Set::new(ports),
             came: Set::new(ports),
             left: Set::new(ports),
-            next_head: Cycle::NEVER,
-            next_grant: Cycle::NEVER,
+            next: Cycle::NEVER,
             statistics: NetworkStatistics::default(),
         })
     }
@@ -104,7 +102,6 @@ impl MultistageNetwork {
     /// Makes packets that are due the heads of their buffers.
     #[inline]
     fn announce(&mut self, now: Cycle) {
-        self.next_head = Cycle::NEVER;
         let mut next = Cycle::NEVER;
         for word in 0..self.pending.words() {
             for input in self.pending.members_of_word(word) {
@@ -117,7 +114,7 @@ impl MultistageNetwork {
                 }
             }
         }
-        self.next_head = self.next_head.min(next);
+        self.next = self.next.min(next);
     }
 
     /// The links that lead into the network, by node number.
@@ -155,7 +152,7 @@ impl MultistageNetwork {
         if let Behind::Outlet(outlet) = &mut output.behind {
             outlet.collect(window);
             if output.stalled_since != Cycle::NEVER {
-                self.next_grant = self.next_grant.min(outlet.next_credit());
+                self.next = self.next.min(outlet.next_credit());
             }
         }
     }
@@ -165,7 +162,7 @@ impl MultistageNetwork {
     fn expect_head(&mut self, number: usize, arrival: Cycle) {
         let input = &mut self.inputs[number];
         input.wake = arrival.max(input.free_at);
-        self.next_head = self.next_head.min(input.wake);
+        self.next = self.next.min(input.wake);
         self.pending.insert(number);
     }
 
@@ -198,14 +195,12 @@ impl MultistageNetwork {
             injected,
         };
         place.waiting |= 1 << input.port;
-        self.next_grant = self.next_grant.min(place.free_at);
         self.active.insert(output);
     }
 
     /// Grants every output that is free and has credit for its winner.
     #[inline]
     fn grant(&mut self, now: Cycle) {
-        self.next_grant = Cycle::NEVER;
         let mut next = Cycle::NEVER;
         for word in 0..self.active.words() {
             for number in self.active.members_of_word(word) {
@@ -214,30 +209,28 @@ impl MultistageNetwork {
                 next = next.min(due);
             }
         }
-        self.next_grant = self.next_grant.min(next);
+        self.next = self.next.min(next);
     }
 
     /// Grants a free output, if it has credit for its winner. Returns when it can next be granted, as far as it knows.
     #[inline]
     fn serve(&mut self, number: usize, now: Cycle) -> Cycle {
-        let output = &mut self.outputs[number];
-        let winner = output.winner(&self.inputs, self.arbitration);
+        let winner = self.outputs[number].winner(&self.inputs, self.arbitration);
         let flits = self.inputs[winner].head.flits;
-        let short_until = match &mut output.behind {
+        let output = &mut self.outputs[number];
+        let (has_credit, next_credit) = match &mut output.behind {
             Behind::Input(input) => {
                 let between = self.inputs[*input as usize].between();
-                let is_short = between.credits(now) < flits;
-                is_short.then(|| between.returning.front().map_or(Cycle::NEVER, |(at, _)| *at))
+                (between.credits(now) >= flits, between.returning.front().map_or(Cycle::NEVER, |(at, _)| *at))
             }
-            Behind::Outlet(outlet) => (!outlet.has_credit(flits, now)).then(|| outlet.next_credit()),
+            Behind::Outlet(outlet) => (outlet.has_credit(flits, now), outlet.next_credit()),
             Behind::Nothing => unreachable!("a packet goes to a node of the network"),
         };
-        match short_until {
-            Some(next_credit) => {
-                output.stalled_since = output.stalled_since.min(now);
-                next_credit
-            }
-            None => self.transfer(winner, number, now),
+        if has_credit {
+            self.transfer(winner, number, now)
+        } else {
+            output.stalled_since = output.stalled_since.min(now);
+            next_credit
         }
     }
 
@@ -261,16 +254,14 @@ impl MultistageNetwork {
                 let back = last_flit + self.hop_latency;
                 between.returning.push_back((back, head.flits));
                 if self.outputs[winner - self.shape.wires].stalled_since != Cycle::NEVER {
-                    self.next_grant = self.next_grant.min(back);
+                    self.next = self.next.min(back);
                 }
                 let (_, _, packet) = between.packets.pop_front().expect("a head packet is in its buffer");
                 (packet, between.packets.front().map_or(Cycle::NEVER, |(arrival, _, _)| *arrival))
             }
         };
         if next_arrival != Cycle::NEVER {
-            input.wake = next_arrival.max(input.free_at);
-            self.next_head = self.next_head.min(input.wake);
-            self.pending.insert(winner);
+            self.expect_head(winner, next_arrival);
         }
 
         let output = &mut self.outputs[number];
@@ -346,16 +337,13 @@ impl Island for MultistageNetwork {
     // Inline in the loop over a window's cycles.
     #[inline(always)]
     fn tick(&mut self, now: Cycle) {
-        if self.next_head <= now {
-            self.announce(now);
-        }
-        if self.next_grant <= now {
-            self.grant(now);
-        }
+        self.next = Cycle::NEVER;
+        self.announce(now);
+        self.grant(now);
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
-        self.next_head.min(self.next_grant).max(now)
+        self.next.max(now)
     }
 
     fn flush(&mut self, window: Window) -> Cycle {
