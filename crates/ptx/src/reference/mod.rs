@@ -29,7 +29,9 @@ mod observer;
 #[cfg(test)]
 mod observer_tests;
 mod part;
+mod plain;
 pub mod races;
+mod straight;
 #[cfg(test)]
 mod tensor_tests;
 pub mod testing;
