@@ -33,6 +33,8 @@ mod plain;
 pub mod races;
 mod straight;
 #[cfg(test)]
+mod straight_tests;
+#[cfg(test)]
 mod tensor_tests;
 pub mod testing;
 #[cfg(test)]

@@ -54,8 +54,8 @@ trait Memory {
     /// Whether addresses have a high word; it must be the same in all lanes.
     const WIDE: bool;
 
-    /// The bytes at an address, if one piece of memory holds them all.
-    fn bytes<'a>(pieces: &'a mut Pieces<'_>, address: u64, bytes: u64) -> Option<&'a mut [u8]>;
+    /// The piece of memory that holds an address, and its own address.
+    fn piece<'a>(pieces: &'a mut Pieces<'_>, address: u64) -> Option<(u64, &'a mut [u8])>;
 }
 
 /// Device memory. No allocation lies in a window, so generic addresses in one of them are those of device memory.
@@ -65,10 +65,9 @@ impl Memory for Global {
     const WIDE: bool = true;
 
     #[inline(always)]
-    fn bytes<'a>(pieces: &'a mut Pieces<'_>, address: u64, bytes: u64) -> Option<&'a mut [u8]> {
+    fn piece<'a>(pieces: &'a mut Pieces<'_>, address: u64) -> Option<(u64, &'a mut [u8])> {
         let allocation = pieces.global.containing(address)?;
-        let start = (address - allocation.base) as usize;
-        allocation.bytes.get_mut(start..start.checked_add(bytes as usize)?)
+        Some((allocation.base, &mut allocation.bytes))
     }
 }
 
@@ -79,11 +78,22 @@ impl Memory for Shared {
     const WIDE: bool = false;
 
     #[inline(always)]
-    fn bytes<'a>(pieces: &'a mut Pieces<'_>, address: u64, bytes: u64) -> Option<&'a mut [u8]> {
-        // Beyond this an address names a CTA of the cluster.
-        let end = address.checked_add(bytes).filter(|end| *end <= 1 << CTA_SHARED_BITS)?;
-        pieces.shared.get_mut(address as usize..end as usize)
+    fn piece<'a>(pieces: &'a mut Pieces<'_>, _: u64) -> Option<(u64, &'a mut [u8])> {
+        // Beyond that an address names a CTA of the cluster.
+        let end = pieces.shared.len().min(1 << CTA_SHARED_BITS);
+        Some((0, &mut pieces.shared[..end]))
     }
+}
+
+/// How the lanes of an access lie.
+#[derive(Clone, Copy)]
+enum Layout {
+    /// Each behind the one before.
+    Consecutive,
+    /// All at one address.
+    Together,
+    /// In any other way.
+    Apart,
 }
 
 /// The addresses of an access: those of its lanes lie `base` above the low words.
@@ -91,13 +101,43 @@ struct Addresses<'a> {
     low: &'a Row,
     base: u64,
     lanes: LaneMask,
+    layout: Layout,
 }
 
-impl Addresses<'_> {
+impl<'a> Addresses<'a> {
+    /// `None` when high words differ.
+    #[inline(always)]
+    fn new<const N: usize, M: Memory>(
+        instruction: &Instruction,
+        operands: &'a WarpOperands<'_>,
+        lanes: LaneMask,
+    ) -> Option<Self> {
+        let (low, high) = (operands.source(0, 0), operands.source(0, usize::from(M::WIDE)));
+        let first = first_of(lanes);
+        let (own, own_high, step) = (low.0[first], high.0[first], N as u32);
+        let mut base = instruction.offset as u64;
+        if M::WIDE {
+            base = base.wrapping_add(u64::from(own_high) << 32);
+        }
+        let start = own.wrapping_sub(step * first as u32);
+        let follows = |lane: usize| low.0[lane].wrapping_sub(step * lane as u32) == start;
+        let layout = if lanes & !mask_of(|lane| follows(lane) && (!M::WIDE || high.0[lane] == own_high)) == 0
+        {
+            Layout::Consecutive
+        } else if M::WIDE && lanes & !equal(high, own_high) != 0 {
+            return None;
+        } else if lanes & !equal(low, own) == 0 {
+            Layout::Together
+        } else {
+            Layout::Apart
+        };
+        Some(Addresses { low, base, lanes, layout })
+    }
+
     /// The lowest active lane.
     #[inline(always)]
     fn first(&self) -> usize {
-        self.lanes.trailing_zeros() as usize % WARP_LANES
+        first_of(self.lanes)
     }
 
     /// The highest active lane.
@@ -106,89 +146,64 @@ impl Addresses<'_> {
         (31 - self.lanes.leading_zeros() as usize) % WARP_LANES
     }
 
-    /// The bytes from an active lane's on: of so many cells, if they lie in one piece of memory and no low word exceeds 32 bits.
+    /// The low word of the first lane.
     #[inline(always)]
-    fn cells<'a, const N: usize, M: Memory>(
-        &self,
-        pieces: &'a mut Pieces<'_>,
-        low: u32,
-        count: u64,
-    ) -> Option<&'a mut [[u8; N]]> {
-        let address = self.base.wrapping_add(u64::from(low));
-        let bytes = N as u64 * count;
-        if address % N as u64 != 0 || u64::from(low) + bytes > 1 << 32 {
-            return None;
-        }
-        Some(M::bytes(pieces, address, bytes)?.as_chunks_mut().0)
+    fn own(&self) -> u32 {
+        self.low.0[self.first()]
     }
 
-    /// Where lanes lie apart: the cells from the lowest to the highest, and each lane's among them. Inactive lanes have that
-    /// of the first active one.
+    /// So many cells from the first lane's address on, if they lie in one piece of memory.
     #[inline(always)]
-    fn apart<'a, const N: usize, M: Memory>(
+    fn cells<'b, const N: usize, M: Memory>(
         &self,
-        pieces: &'a mut Pieces<'_>,
+        pieces: &'b mut Pieces<'_>,
+        count: usize,
+    ) -> Option<&'b mut [[u8; N]]> {
+        let address = self.base.wrapping_add(u64::from(self.own()));
+        let (start, piece) = M::piece(pieces, address)?;
+        let length = N * count;
+        let fits = address % N as u64 == 0 && u64::from(self.own()) + length as u64 <= 1 << 32;
+        let place = usize::try_from(address - start).ok().filter(|_| fits)?;
+        Some(piece.get_mut(place..)?.get_mut(..length)?.as_chunks_mut().0)
+    }
+
+    /// The cells of the piece of memory that holds the first lane's, and each lane's place among them: one beyond where it is
+    /// not there or not aligned. Inactive lanes have the first one's.
+    #[inline(always)]
+    fn places<'b, const N: usize, M: Memory>(
+        &self,
+        pieces: &'b mut Pieces<'_>,
         places: &mut Row,
-    ) -> Option<&'a mut [[u8; N]]> {
-        let own = self.low.0[self.first()];
+    ) -> Option<&'b mut [[u8; N]]> {
+        let own = self.own();
+        let (start, piece) = M::piece(pieces, self.base.wrapping_add(u64::from(own)))?;
+        // Of the piece, low words reach what lies within 32 bits above the base.
+        let above = start.wrapping_sub(self.base).cast_signed();
+        let piece = piece.get_mut(usize::try_from(above.min(0).unsigned_abs()).ok()?..)?;
+        let start = u32::try_from(above.max(0)).ok()?;
+        let end = piece.len().min((u32::MAX - start) as usize);
+        if (self.base.wrapping_add(u64::from(start))) % N as u64 != 0 {
+            return None;
+        }
         *places = Row::splat(own);
         places.merge(self.lanes, self.low);
-        let (mut lowest, mut highest, mut bits) = (own, own, 0);
-        for value in places.0 {
-            lowest = lowest.min(value);
-            highest = highest.max(value);
-            bits |= value ^ own;
-        }
-        if bits % N as u32 != 0 {
-            return None;
-        }
         for place in &mut places.0 {
-            *place = (*place - lowest) / N as u32;
+            // Bits that an aligned address does not have go to the top.
+            *place = place.wrapping_sub(start).rotate_right(N.trailing_zeros());
         }
-        self.cells::<N, M>(pieces, lowest, u64::from((highest - lowest) / N as u32) + 1)
+        Some(piece[..end].as_chunks_mut().0)
     }
 }
 
-/// How the lanes of an access lie.
-enum Layout {
-    /// Lane after lane.
-    Consecutive,
-    /// All at one address.
-    Together,
-    Apart,
-}
-
-/// The addresses of an access and how they lie; `None` when they lie too far apart.
 #[inline(always)]
-fn look<'a, const N: usize, M: Memory>(
-    instruction: &Instruction,
-    operands: &'a WarpOperands<'_>,
-    lanes: LaneMask,
-) -> Option<(Addresses<'a>, Layout)> {
-    let low = operands.source(0, 0);
-    let high = operands.source(0, usize::from(M::WIDE));
-    let mut addresses = Addresses { low, base: instruction.offset as u64, lanes };
-    let first = addresses.first();
-    let (own, own_high, step) = (low.0[first], high.0[first], N as u32);
-    if M::WIDE {
-        addresses.base = addresses.base.wrapping_add(u64::from(own_high) << 32);
-    }
-    let start = own.wrapping_sub(step * first as u32);
-    let others = |found: LaneMask| lanes & !found;
-    let is_same = |lane: usize| !M::WIDE || high.0[lane] == own_high;
-    let layout = if others(mask_of(|lane| {
-        low.0[lane].wrapping_sub(step * lane as u32) == start && is_same(lane)
-    })) == 0
-    {
-        Layout::Consecutive
-    } else if others(mask_of(|lane| low.0[lane] == own && is_same(lane))) == 0 {
-        Layout::Together
-    } else if others(mask_of(is_same)) == 0 {
-        Layout::Apart
-    } else {
-        return None;
-    };
-    Some((addresses, layout))
+fn first_of(lanes: LaneMask) -> usize {
+    lanes.trailing_zeros() as usize % WARP_LANES
+}
+
+/// The lanes that have a value.
+#[inline(never)]
+fn equal(row: &Row, value: u32) -> LaneMask {
+    row.lanes_equal(value)
 }
 
 /// The mode of a load or store.
@@ -233,49 +248,48 @@ fn load<const N: usize, M: Memory>(
     lanes: LaneMask,
     pieces: &mut Pieces<'_>,
 ) -> bool {
-    let Some((addresses, layout)) = look::<N, M>(instruction, operands, lanes) else { return false };
-    let (first, last) = (addresses.first(), addresses.last());
-    let own = addresses.low.0[first];
-    match layout {
+    let Some(addresses) = Addresses::new::<N, M>(instruction, operands, lanes) else { return false };
+    match addresses.layout {
         Layout::Consecutive => {
-            let count = last + 1 - first;
-            let Some(cells) = addresses.cells::<N, M>(pieces, own, count as u64) else { return false };
+            let first = addresses.first();
+            let count = addresses.last() + 1 - first;
+            let Some(cells) = addresses.cells::<N, M>(pieces, count) else { return false };
             if let Some(cells) = cells.first_chunk::<WARP_LANES>() {
-                write::<N>(instruction, operands, lanes, |lane, word| word_of(&cells[lane], word));
+                write::<N>(instruction, operands, lanes, |lane, word| Some(word_of(&cells[lane], word)))
             } else {
-                write::<N>(instruction, operands, lanes, |lane, word| {
-                    cells.get(lane.wrapping_sub(first)).map_or(0, |cell| word_of::<N>(cell, word))
-                });
+                let cell = |lane: usize| cells.get(lane.wrapping_sub(first)).unwrap_or(&[0; N]);
+                write::<N>(instruction, operands, lanes, |lane, word| Some(word_of(cell(lane), word)))
             }
         }
         Layout::Together => {
-            let Some([cell, ..]) = addresses.cells::<N, M>(pieces, own, 1) else { return false };
-            write::<N>(instruction, operands, lanes, |_, word| word_of::<N>(cell, word));
+            let Some([cell, ..]) = addresses.cells::<N, M>(pieces, 1) else { return false };
+            write::<N>(instruction, operands, lanes, |_, word| Some(word_of(cell, word)))
         }
         Layout::Apart => {
             let mut places = Row::ZERO;
-            let Some(cells) = addresses.apart::<N, M>(pieces, &mut places) else { return false };
+            let Some(cells) = addresses.places::<N, M>(pieces, &mut places) else { return false };
             write::<N>(instruction, operands, lanes, |lane, word| {
-                word_of::<N>(&cells[places.0[lane] as usize], word)
-            });
+                Some(word_of(cells.get(places.0[lane] as usize)?, word))
+            })
         }
     }
-    true
 }
 
-/// Writes what lanes have loaded, given by lane and word.
+/// Writes what lanes have loaded, given by lane and word. False, with nothing done, when one is not there.
 #[inline(always)]
 fn write<const N: usize>(
     instruction: &Instruction,
     operands: &mut WarpOperands<'_>,
     lanes: LaneMask,
-    value: impl Fn(usize, usize) -> u32,
-) {
+    value: impl Fn(usize, usize) -> Option<u32>,
+) -> bool {
     let ty = mode_of(instruction).ty;
     for word in 0..N.div_ceil(4) {
         let mut row = Row::ZERO;
         for lane in 0..WARP_LANES {
-            row.0[lane] = value(lane, word);
+            // A lane that has its first word has all.
+            let Some(value) = value(lane, word) else { return false };
+            row.0[lane] = value;
         }
         if N < 4 {
             for value in &mut row.0 {
@@ -285,6 +299,7 @@ fn write<const N: usize>(
         let (slot, half) = home(ty, word);
         operands.write(slot, half, lanes, &row);
     }
+    true
 }
 
 /// `st` of `N` bytes a lane. Where lanes write the same bytes, the highest lane wins.
@@ -294,39 +309,41 @@ fn store<const N: usize, M: Memory>(
     lanes: LaneMask,
     pieces: &mut Pieces<'_>,
 ) -> bool {
-    let Some((addresses, layout)) = look::<N, M>(instruction, operands, lanes) else { return false };
-    let (first, last) = (addresses.first(), addresses.last());
-    let own = addresses.low.0[first];
+    let Some(addresses) = Addresses::new::<N, M>(instruction, operands, lanes) else { return false };
     let ty = mode_of(instruction).ty;
     let source = |word: usize| {
         let (slot, half) = home(ty, word);
         operands.source(1 + slot, half)
     };
-    match layout {
+    let words = 0..N.div_ceil(4);
+    let (first, last) = (addresses.first(), addresses.last());
+    match addresses.layout {
         Layout::Consecutive => {
-            let count = last + 1 - first;
-            let Some(cells) = addresses.cells::<N, M>(pieces, own, count as u64) else { return false };
-            for word in 0..N.div_ceil(4) {
+            let Some(cells) = addresses.cells::<N, M>(pieces, last + 1 - first) else { return false };
+            for word in words {
                 let row = source(word);
-                if lanes == ALL_LANES {
-                    cells.iter_mut().zip(row.0).for_each(|(cell, value)| put(cell, word, value));
+                if let Some(cells) = cells.first_chunk_mut::<WARP_LANES>().filter(|_| lanes == ALL_LANES) {
+                    for lane in 0..WARP_LANES {
+                        put(&mut cells[lane], word, row.0[lane]);
+                    }
                 } else {
                     lanes_of(lanes).for_each(|lane| put(&mut cells[lane - first], word, row.0[lane]));
                 }
             }
         }
         Layout::Together => {
-            let Some([cell, ..]) = addresses.cells::<N, M>(pieces, own, 1) else { return false };
-            (0..N.div_ceil(4)).for_each(|word| put::<N>(cell, word, source(word).0[last]));
+            let Some([cell, ..]) = addresses.cells::<N, M>(pieces, 1) else { return false };
+            words.for_each(|word| put(cell, word, source(word).0[last]));
         }
         Layout::Apart => {
             let mut places = Row::ZERO;
-            let Some(cells) = addresses.apart::<N, M>(pieces, &mut places) else { return false };
-            for word in 0..N.div_ceil(4) {
+            let Some(cells) = addresses.places::<N, M>(pieces, &mut places) else { return false };
+            if places.0.iter().fold(0, |most, place| most.max(*place)) as usize >= cells.len() {
+                return false;
+            }
+            for word in words {
                 let row = source(word);
-                for lane in lanes_of(lanes) {
-                    put::<N>(&mut cells[places.0[lane] as usize], word, row.0[lane]);
-                }
+                lanes_of(lanes).for_each(|lane| put(&mut cells[places.0[lane] as usize], word, row.0[lane]));
             }
         }
     }
