@@ -154,6 +154,8 @@ class Binary:
                 sys.exit(f"strata {' '.join(command)}: {run['problems']}")
             costs, total = read(out.read_text(errors="replace"), self.path)
         self.resolve(list(costs))
+        if not any(":" in place for place in self.places.values()):
+            sys.exit(f"{self.path}: no debug lines; profile dist has them")
         places = collections.Counter()
         for address, cost in costs.items():
             places[self.places[address]] += cost

@@ -22,8 +22,8 @@ def table(before, now):
 def mean(before, now):
     ratios = {name: now[name].cost / before[name].cost for name in now}
     least, most = min(ratios, key=ratios.get), max(ratios, key=ratios.get)
-    return (f"The ratio is {geometric_mean(ratios.values()):.3f} in the geometric mean of {len(ratios)} workloads, least {ratios[least]:.3f} "
-            f"({least}) and most {ratios[most]:.3f} ({most}).")
+    return (f"The ratio is {geometric_mean(ratios.values()):.3f} in the geometric mean of {len(ratios)} workloads, least "
+            f"{ratios[least]:.3f} ({least}) and most {ratios[most]:.3f} ({most}).")
 
 
 def moved(before, now):

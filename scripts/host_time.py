@@ -55,12 +55,12 @@ def threads_table(binary):
         parts = {kind: part["share"] for kind, part in schedule["parts"].items()}
         network = parts["network.request"] + parts["network.reply"]
         microseconds = 1e6 * schedule["seconds"] / schedule["windows"]
-        rows.append([name, f"{measured[name]:.1f}", *[f"{spans[threads]:.1f}" for threads in THREADS], f"{100 * schedule['longest_share']:.0f} %",
-                     f"{100 * parts['sm']:.0f} %", f"{100 * parts['partition']:.0f} %", f"{100 * network:.0f} %",
-                     f"{microseconds:,.0f}"])
+        rows.append([name, f"{measured[name]:.1f}", *[f"{spans[threads]:.1f}" for threads in THREADS],
+                     f"{100 * schedule['longest_share']:.0f} %", f"{100 * parts['sm']:.0f} %", f"{100 * parts['partition']:.0f} %",
+                     f"{100 * network:.0f} %", f"{microseconds:,.0f}"])
     rows.sort(key=lambda row: -float(row[5]))
-    table = pages.table(["workload|", "2 threads, measured", *[f"{threads} threads" for threads in THREADS], "longest island", "SMs", "partitions",
-                         "network", "us a window"], rows)
+    table = pages.table(["workload|", "2 threads, measured", *[f"{threads} threads" for threads in THREADS], "longest island", "SMs",
+                         "partitions", "network", "us a window"], rows)
     return (f"{table}\n\n{good} of {len(rows)} gain 12 or more on 16 threads; {good_if_free} would if windows cost nothing beside "
             f"their work. Measured, two threads gain 1.8 or more on {sum(gain >= 1.8 for gain in measured.values())}, "
             f"and the least is {min(measured.values()):.2f}. {windows_sentence(pages.rows(table))}")

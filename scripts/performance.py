@@ -6,7 +6,7 @@
     scripts/performance.py PART ...         those named
     scripts/performance.py --check          writes nothing; counts some programs and pieces of larger ones, and fails where one takes
                                             over 2 % more than the page says
-    scripts/performance.py --against OTHER  compares this build with another: all workloads at `small`, their first 50,000 cycles
+    scripts/performance.py --against OTHER  compares this build with another: all workloads at `small`, their first 100,000 cycles
 
 Needs valgrind and addr2line (binutils). Builds the command with the profile that is handed out; STRATA=/path names another. Builds to
 compare need debug lines, as that profile's have.
@@ -57,7 +57,8 @@ class Measured:
         def count(run):
             arguments, cycles = run
             found = self.counts.count(self.binary, *arguments, cycles=cycles)
-            print(f"{' '.join(arguments)}: {found.cost:,.0f}", file=sys.stderr, flush=True)
+            bound = f", {cycles:,} cycles" if cycles else ""
+            print(f"{' '.join(arguments)}{bound}: {found.cost:,.0f}", file=sys.stderr, flush=True)
             return found
 
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
@@ -174,16 +175,14 @@ def check(measured):
     lines, wrong = compare(said, found, most)
     print("\n".join(lines))
     if wrong:
-        sys.exit("performance.py: at most {:.0%} more is allowed\n{}".format(most - 1, "\n".join(wrong)))
+        sys.exit("\n".join([f"performance.py: at most {most - 1:.0%} more is allowed", *wrong]))
 
 
 def write(measured, names):
     """Measures parts of the page, and writes them."""
-    making = measured.parts()
-    names = names or list(making)
-    parts = {name: make() for name, make in making.items() if name in names}
-    sweeping = pages.part(PAGE, "traffic") if "traffic" not in parts else parts["traffic"]
-    pages.write(PAGE, {**parts, "limit": fit.sentence(pages.rows(sweeping))}, whole=False)
+    parts = {name: make() for name, make in measured.parts().items() if name in names}
+    traffic = parts.get("traffic") or pages.part(PAGE, "traffic")
+    pages.write(PAGE, {**parts, "limit": fit.sentence(pages.rows(traffic))}, whole=False)
     sentinels.measured(PAGE, parts.keys() & sentinels.COSTLY[PAGE].keys(), measured.binary.path)
 
 
@@ -193,7 +192,7 @@ def main():
     parser.add_argument("--no-time", action="store_true", help="leave out what depends on how long something takes")
     parser.add_argument("--check", action="store_true", help="compare with the page")
     parser.add_argument("--against", metavar="OTHER", help="compare with this build")
-    parser.add_argument("--cycles", type=int, default=50_000, help="first cycles of each workload that --against counts")
+    parser.add_argument("--cycles", type=int, default=100_000, help="first cycles of each workload that --against counts")
     parser.add_argument("--workloads", type=lambda text: text.split(","), help="those that --against counts, with commas; all without")
     parser.add_argument("--since", metavar="COMMIT", help="write what --against finds into the page, and that OTHER is this commit's")
     parser.add_argument("--counts", metavar="FILE", help="a file to keep counts in, so that none of the same build is done again")

@@ -35,18 +35,37 @@ class Callgrind(unittest.TestCase):
         self.assertEqual(total, 1105)
 
     def test_an_address_belongs_to_the_innermost_function_of_the_project(self):
-        frames = [("core::slice::get", "/rustc/library/core/src/slice.rs:1"), ("strata_sm::issue::Issue::pick", "/x/crates/sm/src/issue.rs:7"),
+        frames = [("core::slice::get", "/rustc/library/core/src/slice.rs:1"),
+                  ("strata_sm::issue::Issue::pick", "/x/crates/sm/src/issue.rs:7"),
                   ("strata_sm::sm::Sm::run", "/x/crates/sm/src/sm.rs:9")]
         self.assertEqual(callgrind.place_of(frames), "sm/src/issue.rs:pick")
-        self.assertEqual(callgrind.place_of([("strata_memory::tags::Sets::find", "/rustc/library/core/src/macros.rs:?")]), "memory/src/tags")
+        without_line = [("strata_memory::tags::Sets::find", "/rustc/library/core/src/macros.rs:?")]
+        self.assertEqual(callgrind.place_of(without_line), "memory/src/tags")
         self.assertEqual(callgrind.place_of([("toml::de::parse", "/toml/src/de.rs:3")]), "")
 
     def test_the_longest_pattern_names_the_stage(self):
-        for place, stage in [("sm/src/backend.rs:write_back", "write-back"), ("sm/src/backend.rs:tick", "execution"),
-                             ("sm/src/new_file.rs:run", "SM: order of its parts, skipping"), ("designs/src/chassis/llc/mod.rs:tick", "L2"),
-                             ("designs/src/chassis/merge.rs:merge", "L1D"), ("memory/src/cache/frames.rs:valid", "parts of caches: tags, MSHRs, bytes"),
-                             ("memory/src/cache/frames.rs:new", callgrind.ONCE), ("workloads/src/random.rs:bits", callgrind.ONCE)]:
-            self.assertEqual(callgrind.stage_of(place), stage, place)
+        stages = {
+            "sm/src/backend.rs:write_back": "write-back",
+            "sm/src/backend.rs:tick": "execution",
+            "sm/src/new_file.rs:run": "SM: order of its parts, skipping",
+            "designs/src/chassis/llc/mod.rs:tick": "L2",
+            "designs/src/chassis/merge.rs:merge": "L1D",
+            "memory/src/cache/frames.rs:valid": "parts of caches: tags, MSHRs, bytes",
+            "memory/src/cache/frames.rs:new": callgrind.ONCE,
+            "workloads/src/random.rs:bits": callgrind.ONCE,
+        }
+        self.assertEqual({place: callgrind.stage_of(place) for place in stages}, stages)
+
+    def test_what_the_first_cycle_takes_is_done_once(self):
+        statistics = {"l1d": {"accesses": 4}, "network.request": {"packets_out": 3}, "dram": {"reads": 2, "writes": 1}}
+        run = {"cycles": 50, "warp_instructions": 20, "statistics": statistics, "statistics_hash": "h"}
+        runs = {50: Counter({"memory/src/dram/storage.rs:write": 500, "sm/src/sm.rs:run": 300, "": 200}),
+                1: Counter({"memory/src/dram/storage.rs:write": 400, "sm/src/sm.rs:run": 10, "": 150})}
+        build = callgrind.Binary("/strata")
+        build.run = lambda arguments, cycles: (runs[cycles].copy(), runs[cycles].total(), run)
+        found = build.count("gather", cycles=50)
+        self.assertEqual(found.stages, Counter({"DRAM": 100, "SM: order of its parts, skipping": 290}))
+        self.assertEqual((found.cost, found.once, found.dram_requests), (390 / 20, 1000 - 390, 3))
 
     def test_all_that_belongs_to_no_stage_is_done_once(self):
         found = count({"sm/src/sm.rs:run": 300, "workloads/src/random.rs:bits": 50}, total=1000)
@@ -128,7 +147,8 @@ class Fit(unittest.TestCase):
 
 class Threads(unittest.TestCase):
     def test_the_work_that_much_gain_needs_is_read_from_the_table(self):
-        rows = [{"us a window": work, "16 threads": gain} for work, gain in [("1,400", "15.0"), ("350", "12.0"), ("400", "11.9"), ("30", "3.9")]]
+        cells = [("1,400", "15.0"), ("350", "12.0"), ("400", "11.9"), ("30", "3.9")]
+        rows = [{"us a window": work, "16 threads": gain} for work, gain in cells]
         said = host_time.windows_sentence(rows)
         self.assertIn("over 400 us", said)
         self.assertIn("under 350 us", said)
