@@ -8,7 +8,7 @@
                                             over 2 % more than the page says
     scripts/performance.py --against OTHER  compares this build with another: all workloads at `small`, their first 100,000 cycles
 
-Needs valgrind and addr2line (binutils). Builds the command with the profile that is handed out; STRATA=/path names another. Builds to
+Needs valgrind, addr2line and readelf (binutils). Builds the command with the profile that is handed out; STRATA=/path names another. Builds to
 compare need debug lines, as that profile's have.
 """
 

@@ -67,6 +67,15 @@ class Callgrind(unittest.TestCase):
         self.assertEqual(found.stages, Counter({"DRAM": 100, "SM: order of its parts, skipping": 290}))
         self.assertEqual((found.cost, found.once, found.dram_requests), (390 / 20, 1000 - 390, 3))
 
+    def test_a_program_whose_bound_ends_its_phase_on_the_host_is_counted_whole(self):
+        statistics = {"l1d": {"accesses": 4}, "network.request": {"packets_out": 3}, "dram": {"reads": 2, "writes": 1}}
+        runs = {bound: (Counter({"sm/src/sm.rs:run": cost}), cost,
+                        {"cycles": 50, "warp_instructions": issued, "statistics": statistics, "statistics_hash": "h"})
+                for bound, cost, issued in [(1, 1, 0), (50, 2, 0), (None, 801, 8)]}
+        build = callgrind.Binary("/strata")
+        build.run = lambda arguments, cycles: runs[cycles]
+        self.assertEqual(build.count("implicit", cycles=50).cost, 100)
+
     def test_all_that_belongs_to_no_stage_is_done_once(self):
         found = count({"sm/src/sm.rs:run": 300, "workloads/src/random.rs:bits": 50}, total=1000)
         self.assertEqual((found.cost, found.once), (30, 700))
