@@ -6,10 +6,11 @@
     scripts/performance.py PART ...         those named
     scripts/performance.py --check          writes nothing; counts some programs and pieces of larger ones, and fails where one takes
                                             over 2 % more than the page says
-    scripts/performance.py --against OTHER  compares this build with another: all workloads at `small`, their first 100,000 cycles
+    scripts/performance.py --against OTHER  compares this build with another: all workloads at `small`, their first 100,000 cycles;
+                                            with --no-time or PART, measures those as well
 
-Needs valgrind, addr2line and readelf (binutils). Builds the command with the profile that is handed out; STRATA=/path names another. Builds to
-compare need debug lines, as that profile's have.
+Needs valgrind, addr2line and readelf (binutils). Builds the command with the profile that is handed out; STRATA=/path names another.
+Builds need debug lines, as that profile's have.
 """
 
 import argparse
@@ -203,10 +204,13 @@ def main():
     if unknown := set(asked.parts) - measured.parts().keys() - {"limit"}:
         parser.error(f"{', '.join(sorted(unknown))}: expected some of {', '.join(measured.parts())}")
     if asked.check:
-        return check(measured)
+        check(measured)
+        return
     if asked.against:
         other = Measured(callgrind.Binary(asked.against), counts, asked.jobs)
-        return comparison.against(other, measured, asked.workloads, asked.cycles, asked.since)
+        comparison.against(other, measured, asked.workloads, asked.cycles, asked.since)
+        if not asked.parts and not asked.no_time:
+            return
     timed = {"time", "threads"} if asked.no_time else set()
     write(measured, (set(asked.parts) or measured.parts().keys()) - timed)
 
