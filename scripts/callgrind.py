@@ -24,13 +24,15 @@ STAGES = {
     "fetch": ["sm/src/fetch", "memory/src/read_only"],
     "issue, scoreboard, control flow": [
         "sm/src/issue", "sm/src/quiet", "sm/src/scoreboard", "sm/src/scheduler", "sm/src/warps", "sm/src/control", "sm/src/barriers",
-        "sm/src/statistics", "ptx/src/simt", "ptx/src/isa/"],
+        "sm/src/statistics", "sm/src/micro", "ptx/src/simt", "ptx/src/isa/"],
     "write-back": [
-        "backend.rs:write_back", "backend.rs:finish_instruction", "execute.rs:retire", "execute.rs:advance", "execute.rs:next_row",
-        "execute.rs:took_row", "execute.rs:pop_writing", "execute.rs:push_writing", "register_file/mod.rs:offer_write",
-        "execute.rs:finish_memory", "execute.rs:write_predicates"],
-    "operand collection": ["sm/src/collector", "baseline/register_file", "designs/src/hi_end", "backend.rs:collect_operands"],
-    "execution": ["sm/src/execute", "sm/src/backend", "ptx/src/exec", "warp/src"],
+        "backend.rs:write_back", "backend.rs:finish_instruction", "execute.rs:advance", "execute.rs:next_row", "execute.rs:took_row",
+        "execute.rs:finish_memory", "execute.rs:write_predicates", "register_file/mod.rs:offer_write", "register_banks.rs:offer_write",
+        "register_banks.rs:write"],
+    "operand collection": [
+        "sm/src/collector", "baseline/register_file", "designs/src/hi_end", "backend.rs:collect_operands", "memory/src/register_banks",
+        "memory/src/doors/register_file"],
+    "execution": ["sm/src/execute", "sm/src/backend", "sm/src/token", "ptx/src/exec", "warp/src"],
     "load/store unit, coalescing": ["sm/src/lsu"],
     "L1D": ["baseline/l1d", "designs/src/", "memory/src/doors/l1d"],
     "network": ["baseline/network", "memory/src/flit", "sm/src/inject", "memory/src/packet"],

@@ -56,6 +56,14 @@ class Callgrind(unittest.TestCase):
         }
         self.assertEqual({place: callgrind.stage_of(place) for place in stages}, stages)
 
+    def test_every_pattern_is_of_code_that_exists(self):
+        sources = {str(path.relative_to(pages.ROOT / "crates")): path.read_text() for path in (pages.ROOT / "crates").glob("*/src/**/*.rs")}
+        patterns = [pattern for patterns in callgrind.STAGES.values() for pattern in patterns]
+        for pattern in [*patterns, *callgrind.MAKERS]:
+            file, _, function = pattern.partition(":")
+            found = [path for path, text in sources.items() if file in path and (not function or f"fn {function}" in text)]
+            self.assertTrue(found, f"{pattern} matches nothing")
+
     def test_what_the_first_cycle_takes_is_done_once(self):
         statistics = {"l1d": {"accesses": 4}, "network.request": {"packets_out": 3}, "dram": {"reads": 2, "writes": 1}}
         run = {"cycles": 50, "warp_instructions": 20, "statistics": statistics, "statistics_hash": "h"}
