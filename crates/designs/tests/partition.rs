@@ -389,14 +389,8 @@ type Outcome = (Stop, Vec<Vec<(Cycle, u32)>>, Vec<Group>);
 /// Runs the machine until `limit`; what every requester saw and everything counted.
 fn run_to(limit: Cycle, threads: usize, window: u64, tells: bool) -> Outcome {
     let mut simulation = machine(800, tells);
-    let options = RunOptions {
-        threads,
-        saves_threads: false,
-        window,
-        patience_cycles: 50_000,
-        limit,
-        interrupt: None,
-    };
+    let options =
+        RunOptions { threads, saves_threads: false, window, patience_cycles: 50_000, limit, interrupt: None };
     let stop = simulation.run(options, &mut |_| {});
     let (is_done, now) = (matches!(stop, Stop::Quiet { .. }), simulation.now());
     let (mut logs, mut groups) = (Vec::new(), Vec::new());

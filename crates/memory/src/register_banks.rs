@@ -143,7 +143,8 @@ impl RegisterBanks {
         }
         footprint.is_irregular |= 64 % self.banks != 0;
         if !footprint.is_irregular {
-            let repeated = |mask: u64| (0..64).step_by(self.banks as usize).fold(0, |all, at| all | mask << at);
+            let repeated =
+                |mask: u64| (0..64).step_by(self.banks as usize).fold(0, |all, at| all | mask << at);
             (footprint.banks, footprint.again) = (repeated(footprint.banks), repeated(footprint.again));
         }
         footprint
