@@ -48,6 +48,16 @@ def table(header, rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def rows(table):
+    """The rows of a Markdown table, which text may follow: cells by the titles of their columns."""
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")]
+    return [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
+
+
+def number(cell):
+    return float(cell.replace(",", ""))
+
+
 BEGIN, END = "<!-- generated: {} -->", "<!-- end of generated -->"
 
 

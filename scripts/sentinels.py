@@ -21,6 +21,7 @@ WORKLOADS = ["gemm", "bfs", "saxpy", "atax", "gather", "lud"]
 COSTLY = {
     "docs/performance.md": {
         "stages": ["gtx480"], "traffic": ["gtx480"], "sms": ["gtx480"], "warps": ["gtx480"], "machines": ["gtx480", "volta-fuse"],
+        "small": ["gtx480"], "small stages": ["gtx480"],
         "threads": ["volta-fuse"], "time": ["gtx480"],
     },
     "docs/fidelity.md": {"programs": ["gtx480"]},

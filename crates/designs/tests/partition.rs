@@ -22,10 +22,11 @@ const LINES: u64 = 600;
 
 strata_engine::statistics! {
     /// Counters of a slice without a cache.
-    struct ThroughStatistics: "through" {
+    pub struct ThroughStatistics: "through" {
         /// Requests refused because the queue was full.
         refused: "requests",
     }
+    laws {}
 }
 
 /// A slice without a cache: requests go to DRAM in order, answers back.

@@ -9,16 +9,18 @@ use strata_memory::read_only::ReadOnlyCache;
 use strata_sm::{Doors, Memories, Multiprocessor, Sm, SmConfig, SmParts};
 
 /// Doors with these types behind them.
-struct Behind<R: ?Sized, L: ?Sized>(PhantomData<(Box<R>, Box<L>)>);
+struct Behind<const EXTRAS: bool, R: ?Sized, L: ?Sized>(PhantomData<(Box<R>, Box<L>)>);
 
-impl<R: RegisterFile + ?Sized, L: L1d + ?Sized> Doors for Behind<R, L> {
+impl<const EXTRAS: bool, R: RegisterFile + ?Sized, L: L1d + ?Sized> Doors for Behind<EXTRAS, R, L> {
     type Registers = R;
     type L1d = L;
     type ReadOnly = ReadOnlyCache;
+    const EXTRAS: bool = EXTRAS;
 }
 
-/// Makes an SM. Calls of the conventional register file are inlined in it and, beside that, those of the conventional L1D: each
-/// combination is a copy of the SM's code, and these are the usual ones.
+/// Makes an SM. Calls of the conventional register file are inlined in it and, beside that, those of the conventional L1D; one of
+/// both leaves out what few machines have, where it has none of that. Each combination is a copy of the SM's code, and these are
+/// the usual ones.
 ///
 /// # Errors
 /// Returns a sentence that names the first bad parameter ([`SmConfig::check`]).
@@ -29,19 +31,22 @@ pub fn multiprocessor(
     parts: SmParts,
 ) -> Result<Box<dyn Multiprocessor>, String> {
     if !is::<SramRegisterFile>(&*registers) {
-        return sm(config, Memories { registers, l1d, instructions, constants }, parts);
+        return sm::<true, _, _>(config, Memories { registers, l1d, instructions, constants }, parts);
     }
     let registers = known::<SramRegisterFile>(registers);
     if !is::<SramL1d>(&*l1d) {
-        return sm(config, Memories { registers, l1d, instructions, constants }, parts);
+        return sm::<true, _, _>(config, Memories { registers, l1d, instructions, constants }, parts);
     }
     let l1d = known::<SramL1d>(l1d);
-    sm(config, Memories { registers, l1d, instructions, constants }, parts)
+    if parts.has_extras(config) {
+        return sm::<true, _, _>(config, Memories { registers, l1d, instructions, constants }, parts);
+    }
+    sm::<false, _, _>(config, Memories { registers, l1d, instructions, constants }, parts)
 }
 
-fn sm<R: RegisterFile + ?Sized, L: L1d + ?Sized>(
+fn sm<const EXTRAS: bool, R: RegisterFile + ?Sized, L: L1d + ?Sized>(
     config: &SmConfig,
-    memories: Memories<Behind<R, L>>,
+    memories: Memories<Behind<EXTRAS, R, L>>,
     parts: SmParts,
 ) -> Result<Box<dyn Multiprocessor>, String> {
     Ok(Box::new(Sm::new(config, memories, parts)?))

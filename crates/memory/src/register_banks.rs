@@ -4,7 +4,26 @@ use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine};
 use strata_warp::{ALL_LANES, LaneMask, Reg, Row};
 
-use crate::doors::{Arrival, RegisterFileSite, Ticket};
+/// Identifies an operand row being read: a collector and a row of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ticket(pub u16);
+
+/// Rows of one request that have arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrival {
+    /// The ticket of any row of the request.
+    pub ticket: Ticket,
+    /// How many more of the request's rows have arrived.
+    pub rows: u8,
+}
+
+impl Arrival {
+    /// The arrival of a single row.
+    #[inline]
+    pub const fn of(ticket: Ticket) -> Arrival {
+        Arrival { ticket, rows: 1 }
+    }
+}
 
 strata_engine::statistics! {
     /// Counters of a register file.
@@ -90,19 +109,20 @@ pub struct RegisterBanks {
 }
 
 impl RegisterBanks {
-    /// Makes 1 to 64 banks of undefined values, whose operands arrive `read_latency` cycles after a grant.
-    pub fn new(banks: u32, read_latency: u32, site: RegisterFileSite) -> Self {
+    /// Makes `rows` rows of undefined values in 1 to 64 banks, for `tickets` open tickets. An operand takes `read_latency` cycles
+    /// from its bank's grant on.
+    pub fn new(banks: u32, read_latency: u32, rows: usize, tickets: usize) -> Self {
         RegisterBanks {
-            rows: Row::zeros(site.rows),
+            rows: Row::zeros(rows),
             rows_per_warp: 0,
             banks,
             all: u64::MAX >> (64 - banks),
             bank_of: std::array::from_fn(|sum| (sum as u32 % banks) as u8),
-            reads: Vec::with_capacity(site.tickets),
+            reads: Vec::with_capacity(tickets),
             waiting: 0,
             written: 0,
             written_at: Cycle::NEVER,
-            under_way: DelayLine::new(site.tickets),
+            under_way: DelayLine::new(tickets),
             extra_latency: u64::from(read_latency) - 1,
             statistics: RegisterFileStatistics::default(),
         }
@@ -313,5 +333,78 @@ impl RegisterBanks {
     /// The counters.
     pub fn statistics(&self) -> Vec<Group> {
         vec![self.statistics.report()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_engine::seed::Stream;
+
+    use super::*;
+
+    /// Tickets whose rows have all arrived, as the rows of both come.
+    fn complete(banks: &mut RegisterBanks, missing: &mut [u8], now: Cycle) -> Vec<u16> {
+        let mut complete = Vec::new();
+        banks.serve(now, |Arrival { ticket, rows }| {
+            let missing = &mut missing[usize::from(ticket.0)];
+            *missing -= rows;
+            if *missing == 0 {
+                complete.push(ticket.0);
+            }
+        });
+        complete.sort_unstable();
+        complete
+    }
+
+    #[test]
+    fn rows_in_place_take_the_time_of_rows_one_by_one() {
+        for count in [1, 3, 4, 16, 24, 32, 64] {
+            let mut stream = Stream::new(u64::from(count), "rows in place");
+            let make = || {
+                let mut banks = RegisterBanks::new(count, 1 + count % 3, 8 * 40, 4096);
+                banks.prepare(40);
+                banks
+            };
+            let (mut plain, mut in_place) = (make(), make());
+            let (mut of_plain, mut of_in_place) = (vec![0; 4096], vec![0; 4096]);
+            let mut left: Vec<(u8, Vec<Reg>, bool, u8, u8)> = Vec::new();
+            for cycle in 0..600 {
+                let now = Cycle(cycle);
+                // Few banks serve few instructions.
+                let most = if stream.below(1 + 24 / u64::from(count)) == 0 { 6 } else { 1 };
+                let registers: Vec<Reg> =
+                    (0..stream.below(most)).map(|_| Reg(stream.below(40) as u8)).collect();
+                let (warp, is_partial) = (stream.below(8) as u8, stream.below(2) == 0);
+                left.push((warp, registers.clone(), is_partial, 0, 0));
+                let lanes = |is_partial| if is_partial { 1 } else { ALL_LANES };
+                for (warp, registers, is_partial, plain_done, done) in &mut left {
+                    let offer = |register: &&Reg| {
+                        plain.offer_write(*warp, **register, lanes(*is_partial), &Row::splat(7), now)
+                    };
+                    *plain_done +=
+                        registers[usize::from(*plain_done)..].iter().take_while(offer).count() as u8;
+                    let write = WriteInPlace { done: *done, is_partial: *is_partial };
+                    let footprint = in_place.footprint(registers);
+                    *done = in_place.write_in_place(*warp, registers, &footprint, write, now);
+                    assert_eq!(done, plain_done, "cycle {cycle}, {count} banks");
+                }
+                left.retain(|(_, registers, _, _, done)| usize::from(*done) < registers.len());
+                let (one, other) = (
+                    complete(&mut plain, &mut of_plain, now),
+                    complete(&mut in_place, &mut of_in_place, now),
+                );
+                assert_eq!(one, other, "cycle {cycle}, {count} banks");
+                assert_eq!(plain.next_event(now), in_place.next_event(now));
+                let ticket = Ticket(cycle as u16);
+                (of_plain[cycle as usize], of_in_place[cycle as usize]) =
+                    (registers.len() as u8, registers.len() as u8);
+                plain.request_each(warp, &registers, ticket);
+                let footprint = in_place.footprint(&registers);
+                in_place.request_read(warp, &registers, &footprint, ticket);
+            }
+            assert_eq!(plain.statistics, in_place.statistics, "{count} banks");
+            let RegisterFileStatistics { reads, read_conflicts, write_conflicts, .. } = plain.statistics;
+            assert!(reads > 0 && read_conflicts > 0 && write_conflicts > 0, "{:?}", plain.statistics);
+        }
     }
 }

@@ -109,6 +109,19 @@ impl SimtStack {
         self.jump(self.running.at.pc + 1);
     }
 
+    /// Instructions before the one at which the active lanes meet others, if each goes on to the next; more than a kernel
+    /// has if they do not meet there.
+    #[inline]
+    pub fn until_meeting(&self) -> u32 {
+        self.running.reconverge.pc.wrapping_sub(self.running.at.pc)
+    }
+
+    /// Goes past so many instructions, at most [`SimtStack::until_meeting`].
+    #[inline]
+    pub fn pass(&mut self, instructions: u32) {
+        self.jump(self.running.at.pc + instructions);
+    }
+
     /// All active lanes go to `target`.
     #[inline]
     pub fn jump(&mut self, target: Pc) {

@@ -9,7 +9,6 @@ use strata_ptx::isa::{Instruction, Op, Pc, Reg, RegSet, Src};
 use strata_ptx::lanes::{LaneMask, Row};
 
 use crate::config::{COLLECTOR_ROWS, CollectorPool, UnitKind};
-use crate::micro::MicroOp;
 use crate::slots::Slots;
 
 /// Largest number of predicate registers per thread.
@@ -136,8 +135,7 @@ impl Collectors {
         }
         pool_of[Target::CONTROL.index()] = pool_of[UnitKind::Sp as usize];
         let places = pool_of.map(|pool: u8| pools[usize::from(pool)]);
-        let empty =
-            Collected { warp: 0, pc: 0, lanes: 0, target: Target::CONTROL, missing: 0 };
+        let empty = Collected { warp: 0, pc: 0, lanes: 0, target: Target::CONTROL, missing: 0 };
         Collectors {
             units: Slots::new(|| empty),
             predicates: Slots::new(|| [0; PREDICATES]),
@@ -310,9 +308,9 @@ impl Collectors {
     /// Whether one of the warp's collected instructions has yet to read one of these registers. Collectors finish in any
     /// order, so writing it early would be a write-after-read hazard. Predicates are read at issue and have none.
     #[inline(always)]
-    pub fn still_reads(&self, warp: usize, micro: &MicroOp, pc: usize, code: &[Instruction]) -> bool {
+    pub fn still_reads(&self, warp: usize, registers: &RegSet, code: &[Instruction]) -> bool {
         let collecting = self.collecting[warp];
-        collecting != 0 && micro.writes_any() && self.reads_any(collecting, &code[pc].write_set, code)
+        collecting != 0 && self.reads_any(collecting, registers, code)
     }
 
     #[inline(never)]

@@ -15,6 +15,8 @@ pub trait Doors: 'static {
     type L1d: L1d + ?Sized;
     /// The instruction cache and the constant cache.
     type ReadOnly: ReadOnly;
+    /// Whether the SM may have what few machines have ([`SmParts::has_extras`](crate::SmParts::has_extras)); without, the compiler leaves out all that asks for it.
+    const EXTRAS: bool;
 }
 
 /// The register file and the caches of an SM.

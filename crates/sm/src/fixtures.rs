@@ -225,6 +225,7 @@ impl Doors for Fakes {
     type Registers = SramRegisterFile;
     type L1d = FakeL1d;
     type ReadOnly = FakeReadOnly;
+    const EXTRAS: bool = true;
 }
 
 /// An SM and the dispatcher's ends of its links, all with latency 1.

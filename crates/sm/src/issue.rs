@@ -36,11 +36,11 @@ impl<D: Doors> Sm<D> {
         self.accounted = now.next();
         let mut idle = self.released == 0;
         let (ready, waiting) = (self.issuable(), self.waiting());
-        if ready == 0 && !self.looks_at_waiting {
+        if ready == 0 && !self.looks_at_waiting() {
             for scheduler in 0..self.shares.len() {
                 self.stall(scheduler);
             }
-        } else if self.throttle.is_some() {
+        } else if D::EXTRAS && self.throttle.is_some() {
             idle &= self.pick_unheld(launch, ready, waiting, now);
         } else {
             idle &= self.pick(launch, ready, waiting, now);
@@ -171,10 +171,15 @@ impl<D: Doors> Sm<D> {
         members(self.collectors.full().into()).fold(0, |warps, pool| warps | self.demands.of_pool(pool))
     }
 
+    #[inline(always)]
+    fn looks_at_waiting(&self) -> bool {
+        D::EXTRAS && self.looks_at_waiting
+    }
+
     /// Warps in a long wait, if a scheduler looks at them.
     #[inline]
     fn waiting(&self) -> u64 {
-        if !self.looks_at_waiting {
+        if !self.looks_at_waiting() {
             return 0;
         }
         let warps = &self.warps;
@@ -194,7 +199,7 @@ impl<D: Doors> Sm<D> {
         if self.issuable() != 0 {
             return true;
         }
-        if !self.looks_at_waiting {
+        if !self.looks_at_waiting() {
             return false;
         }
         let waiting = self.waiting();
@@ -223,7 +228,9 @@ impl<D: Doors> Sm<D> {
             match self.scoreboard.check(warp, micro, &code[pc]) {
                 Hazard::Memory => by_memory |= bit,
                 Hazard::Execution => blocked |= bit,
-                Hazard::None if self.collectors.still_reads(warp, micro, pc, code) => {
+                Hazard::None
+                    if micro.writes_any() && self.collectors.still_reads(warp, &code[pc].write_set, code) =>
+                {
                     by_reads |= bit;
                 }
                 // An instruction that orders itself after earlier memory instructions must wait until the load/store
@@ -285,7 +292,12 @@ impl<D: Doors> Sm<D> {
             && let Some(banks) = self.registers.banks()
         {
             self.scoreboard.reserve(warp, micro, instruction, false);
-            banks.request_read(warp as u8, instruction.reads.as_slice(), &micro.reads_from, Ticket(index as u16));
+            banks.request_read(
+                warp as u8,
+                instruction.reads.as_slice(),
+                &micro.reads_from,
+                Ticket(index as u16),
+            );
             let mut operands = InPlace {
                 instruction,
                 rows: banks.rows(warp as u8),

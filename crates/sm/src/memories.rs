@@ -18,18 +18,18 @@ impl<D: Doors> Sm<D> {
         if self.replies.next_arrival() <= now {
             self.take_replies(now);
         }
-        if self.owners.is_some() {
+        if D::EXTRAS && self.owners.is_some() {
             self.hear_owners(now);
         }
         if self.l1d_due <= now {
             self.l1d.tick(now);
             self.lsu.complete(&mut *self.l1d, now);
         }
-        let asked = self.lsu.tick(&mut *self.l1d, &mut self.constants, now);
+        let asked = self.lsu.tick_with(D::EXTRAS, &mut *self.l1d, &mut self.constants, now);
         if asked.l1d {
             self.l1d_due = now;
             // Fills evict lines in other cycles, too; of those, it is in time to hear before the next miss.
-            if self.throttle.is_some() {
+            if D::EXTRAS && self.throttle.is_some() {
                 self.hear_l1d(now);
             }
         }
@@ -49,13 +49,15 @@ impl<D: Doors> Sm<D> {
             self.units.finish_memory(instruction, finished);
             changed = true;
         }
-        if asked.wrong {
+        if D::EXTRAS && asked.wrong {
             self.fail_behind(launch);
         }
         if self.lsu.kernel_end_flushed(now) {
             self.notify(Notice::Flushed);
         }
-        while let Some(number) = self.lsu.event_over() {
+        while D::EXTRAS
+            && let Some(number) = self.lsu.event_over()
+        {
             self.resume(launch, number, now);
             changed = true;
         }
@@ -144,7 +146,7 @@ impl<D: Doors> Sm<D> {
         if self.l1d_due <= now && self.l1d.outgoing_bytes(now).is_some()
             || self.constants_due <= now
             || self.instructions_due <= now
-            || self.lsu.client().is_some()
+            || D::EXTRAS && self.lsu.client().is_some()
         {
             self.inject_from_any(now);
         }
@@ -182,6 +184,6 @@ impl<D: Doors> Sm<D> {
         if memories <= now || !self.pending_notices.is_empty() {
             return now;
         }
-        memories.min(self.lsu.next_event(&*self.l1d, now)).max(now)
+        memories.min(self.lsu.next_event_with(D::EXTRAS, &*self.l1d, now)).max(now)
     }
 }

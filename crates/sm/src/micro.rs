@@ -9,8 +9,8 @@ use strata_ptx::isa::{Class, Dst, Executor, Guard, Instruction, Op, PredReg, Src
 use strata_ptx::lanes::{LaneMask, Row};
 
 use crate::collector::{Collectors, PREDICATES, Target};
+use crate::config::UnitKind;
 use crate::demands::Demand;
-use crate::execute::Units;
 
 /// The operands of an instruction where they are.
 pub struct InPlace<'a> {
@@ -76,7 +76,8 @@ impl MicroCode {
 
 /// What of an SM decides how it carries instructions out.
 pub(crate) struct Pipeline<'a> {
-    pub units: &'a Units,
+    /// The kind of unit for a class.
+    pub kind_of: &'a dyn Fn(Class) -> UnitKind,
     pub collectors: &'a Collectors,
     /// The register file's banks, if it consists of these.
     pub banks: Option<&'a RegisterBanks>,
@@ -125,10 +126,11 @@ impl MicroOp {
         let target = match instruction.executor {
             Executor::Control if instruction.reads.as_slice().is_empty() => None,
             Executor::Control => Some(Target::CONTROL),
-            _ => Some(Target::unit(sm.units.kind_of(instruction.class))),
+            _ => Some(Target::unit((sm.kind_of)(instruction.class))),
         };
         let is_sync = sm.has_lane_path && matches!(instruction.op, Op::WarpSync);
-        let footprint = |registers| sm.banks.map_or_else(Footprint::default, |banks| banks.footprint(registers));
+        let footprint =
+            |registers| sm.banks.map_or_else(Footprint::default, |banks| banks.footprint(registers));
         let in_place = sm.banks.is_some() && executes_at_issue(instruction);
         MicroOp {
             follows_memory: instruction.follows_memory || is_sync,
@@ -189,4 +191,38 @@ fn rows_written(instruction: &Instruction) -> usize {
         Dst::None | Dst::Pred(_) => 0,
     };
     instruction.dst.iter().enumerate().map(rows).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_ptx::isa::{Reg, Special, Ty};
+
+    use super::*;
+    use crate::fixtures::{alu, load};
+
+    fn with(op: Op, dst: &[u8]) -> Instruction {
+        let mut instruction = Instruction::new(op);
+        for (slot, register) in dst.iter().enumerate() {
+            instruction.dst[slot] = Dst::Reg(Reg(*register));
+            instruction.writes.push(Reg(*register));
+        }
+        instruction
+    }
+
+    #[test]
+    fn what_depends_on_time_or_names_registers_late_does_not_execute_at_issue() {
+        assert!(executes_at_issue(&alu(3, &[1, 2])));
+        assert!(executes_at_issue(&with(Op::ReadSpecial(Special::LaneId), &[1])));
+        assert!(!executes_at_issue(&with(Op::ReadSpecial(Special::Clock), &[1])));
+        assert!(!executes_at_issue(&with(Op::MovFromArray { registers: 4 }, &[1])));
+        assert!(!executes_at_issue(&with(Op::MovToArray { registers: 4 }, &[])));
+        assert!(!executes_at_issue(&load(3, 1)));
+    }
+
+    #[test]
+    fn a_row_that_is_written_twice_is_written_in_turn() {
+        let unpack = Op::Unpack { whole: Ty::B64, pieces: 2 };
+        assert!(executes_at_issue(&with(unpack, &[4, 5])));
+        assert!(!executes_at_issue(&with(unpack, &[4, 4])));
+    }
 }

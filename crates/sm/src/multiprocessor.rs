@@ -10,8 +10,8 @@ use strata_memory::{ByteMask, Line, LineAddress};
 
 use crate::doors::Doors;
 use crate::launch::{Fault, Launch};
-use crate::micro::Pipeline;
 use crate::livelock::{Watch, Watching};
+use crate::micro::Pipeline;
 use crate::occupancy::{Demand, Occupancy, occupancy};
 use crate::print::Print;
 use crate::sm::Sm;
@@ -64,7 +64,7 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         if is_new {
             let code = &launch.kernel.code;
             let sm = Pipeline {
-                units: &self.units,
+                kind_of: &|class| self.units.kind_of(class),
                 collectors: &self.collectors,
                 banks: self.registers.banks().map(|banks| &*banks),
                 has_lane_path: self.lsu.has_lane_path(),

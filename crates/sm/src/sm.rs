@@ -64,6 +64,16 @@ pub struct SmParts {
     pub notices: Outlet<Notice>,
 }
 
+impl SmParts {
+    /// Whether the SM has what few machines have: a network of owners, a path in front of its lanes, a part behind the banks of
+    /// shared memory, a throttle, or schedulers that look at warps in a long wait.
+    pub fn has_extras(&self, config: &SmConfig) -> bool {
+        let scheduling = &config.scheduling;
+        let throttles = scheduling.throttle(&SchedulerSite { number: 0, schedulers: 1, warps: 1 }).is_some();
+        self.owners.is_some() || self.lsu.has_extras() || throttles || scheduling.looks_at_waiting()
+    }
+}
+
 /// What waits until the lane path is done with an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LaneWait {
@@ -164,6 +174,7 @@ impl<D: Doors> Sm<D> {
     /// Returns a sentence that names the first bad parameter ([`SmConfig::check`]).
     pub fn new(config: &SmConfig, memories: Memories<D>, parts: SmParts) -> Result<Sm<D>, String> {
         config.check()?;
+        assert!(D::EXTRAS || !parts.has_extras(config), "an SM of this type has no extras");
         let Memories { registers, mut l1d, instructions, constants } = memories;
         let warps = *config.warp_slots as usize;
         let ctas = *config.cta_slots as usize;
@@ -405,7 +416,7 @@ impl<D: Doors> Sm<D> {
         // A packet that becomes ready to leave counts as an event of its memory.
         if moved || fetches {
             self.inject(now);
-            if self.owners.is_some() {
+            if D::EXTRAS && self.owners.is_some() {
                 self.answer(now);
             }
         }

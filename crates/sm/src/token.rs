@@ -62,3 +62,19 @@ impl Token {
         Token(self.0 & !(0xFF << Token::DONE_AT) | u64::from(done) << Token::DONE_AT)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_says_what_it_was_made_of() {
+        let token = Token::of_executed(63, u32::MAX, 0x7FFF_FFFF);
+        assert_eq!((token.warp(), token.pc(), token.done()), (63, u32::MAX, 0));
+        assert!(token.is_partial() && token.outcome().is_none());
+        let token = token.with_done(2).with_done(5);
+        assert_eq!((token.warp(), token.pc(), token.done(), token.is_partial()), (63, u32::MAX, 5, true));
+        assert!(!Token::of_executed(0, 0, ALL_LANES).is_partial());
+        assert_eq!(Token::of_outcome(u16::MAX).outcome(), Some(u16::MAX));
+    }
+}

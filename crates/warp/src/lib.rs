@@ -51,8 +51,9 @@ impl Row {
 
     fn merge_some(&mut self, lanes: LaneMask, other: &Row) {
         for lane in 0..WARP_LANES {
-            let keep = (lanes >> lane & 1).wrapping_sub(1);
-            self.0[lane] = (self.0[lane] & keep) | (other.0[lane] & !keep);
+            // All ones for a lane to copy. Its bit goes to the top: the host's vectors have that shift, and choose by the sign.
+            let copy = ((lanes << (31 - lane)).cast_signed() >> 31).cast_unsigned();
+            self.0[lane] = (self.0[lane] & !copy) | (other.0[lane] & copy);
         }
     }
 }

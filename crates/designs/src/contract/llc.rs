@@ -312,9 +312,9 @@ impl Bench {
         }
     }
 
-    /// Offers a request. One that may be taken only when there is room again is not offered before that, if cycles are skipped.
-    fn offer_to_llc(&mut self, packet: Packet) -> Result<Result<(), Packet>, String> {
-        let has_room = self.llc.has_room();
+    /// Offers a request. One that was refused is not offered again before there is room, if cycles are skipped.
+    fn offer_to_llc(&mut self, packet: Packet, was_refused: bool) -> Result<Result<(), Packet>, String> {
+        let has_room = !was_refused || self.llc.has_room();
         if !has_room && self.contract.skip {
             self.llc.count_refusals(1);
             return Ok(Err(packet));
@@ -329,7 +329,8 @@ impl Bench {
     /// Whether the source had a prefetch to offer.
     fn offer_hint(&mut self, index: usize) -> Result<bool, String> {
         let source = &mut self.sources[index];
-        if source.held_hint.is_none()
+        let was_refused = source.held_hint.is_some();
+        if !was_refused
             && source.left > 0
             && source.hints_left > 0
             && source.hints.len() < WINDOW
@@ -350,7 +351,7 @@ impl Bench {
         }
         let Some(packet) = source.held_hint.take() else { return Ok(false) };
         let tag = packet.tag;
-        let offered = self.offer_to_llc(packet)?;
+        let offered = self.offer_to_llc(packet, was_refused)?;
         let source = &mut self.sources[index];
         match offered {
             Ok(()) => source.hints.push(tag),
@@ -365,7 +366,8 @@ impl Bench {
             return Ok(true);
         }
         let source = &mut self.sources[index];
-        if source.held.is_none() && source.left > 0 && source.under_way.len() < WINDOW {
+        let was_refused = source.held.is_some();
+        if !was_refused && source.left > 0 && source.under_way.len() < WINDOW {
             let access = self.traffic.next(index, 0);
             let body = match access.action.clone() {
                 Action::Load(tray) => Body::Read(tray),
@@ -388,7 +390,7 @@ impl Bench {
         }
         let Some((packet, mut access)) = source.held.take() else { return Ok(false) };
         let tag = packet.tag;
-        let offered = self.offer_to_llc(packet)?;
+        let offered = self.offer_to_llc(packet, was_refused)?;
         let source = &mut self.sources[index];
         if let Err(packet) = offered {
             source.held = Some((packet, access));

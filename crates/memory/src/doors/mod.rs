@@ -25,6 +25,7 @@ mod network;
 mod register_file;
 mod scratchpad;
 
+pub use crate::register_banks::{Arrival, Ticket};
 pub use design::{Coherence, Design, HOST_ITEM_BYTES, Named};
 pub use l1d::{
     Access, Action, Completion, Hint, HintLevel, Hinted, L1d, L1dChoice, L1dDesign, L1dSite, LineNews,
@@ -40,7 +41,7 @@ pub use network::{
     network_link_between,
 };
 pub use register_file::{
-    Arrival, CollectorPort, RegisterFile, RegisterFileChoice, RegisterFileDesign, RegisterFileSite, Ticket,
+    CollectorPort, RegisterFile, RegisterFileChoice, RegisterFileDesign, RegisterFileSite,
 };
 pub use scratchpad::{
     Scratchpad, ScratchpadAction, ScratchpadChoice, ScratchpadDesign, ScratchpadRequest, ScratchpadSite,

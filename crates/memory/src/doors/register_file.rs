@@ -9,28 +9,7 @@ use strata_warp::{LaneMask, Reg, Row};
 
 use super::design::{Design, Named, downcast};
 use crate::parameters::ParameterError;
-use crate::register_banks::RegisterBanks;
-
-/// Identifies an operand row being read: a collector and a row of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ticket(pub u16);
-
-/// Rows of one request that have arrived.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Arrival {
-    /// The ticket of any row of the request.
-    pub ticket: Ticket,
-    /// How many more of the request's rows have arrived.
-    pub rows: u8,
-}
-
-impl Arrival {
-    /// The arrival of a single row.
-    #[inline]
-    pub const fn of(ticket: Ticket) -> Arrival {
-        Arrival { ticket, rows: 1 }
-    }
-}
+use crate::register_banks::{Arrival, RegisterBanks, Ticket};
 
 /// Where operands arrive: the collectors' rows, one for each [`Ticket`], and how many have arrived.
 pub struct CollectorPort<'a> {

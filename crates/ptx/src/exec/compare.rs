@@ -207,6 +207,7 @@ fn has_property(property: TestP, magnitude: u64, infinity: u64, smallest_normal:
 }
 
 /// `and.pred` and its kin.
+#[inline(always)]
 pub(super) fn predicate_logic(op: Logic, instruction: &Instruction, o: &mut impl Operands, lanes: LaneMask) {
     let (a, b) = (predicate_source(instruction, o, 0), predicate_source(instruction, o, 1));
     let value = match op {
@@ -218,6 +219,7 @@ pub(super) fn predicate_logic(op: Logic, instruction: &Instruction, o: &mut impl
 }
 
 /// `mov.pred` (`invert` false) and `not.pred`.
+#[inline(always)]
 pub(super) fn predicate_copy(
     invert: bool,
     instruction: &Instruction,

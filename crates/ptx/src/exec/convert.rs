@@ -61,8 +61,10 @@ pub(super) fn convert(to: Ty, from: Ty, mode: FloatMode, o: &mut impl Operands, 
     }
 }
 
+/// An integer at another width.
 #[allow(clippy::unnecessary_cast)]
-fn resize_integer(to: Ty, from: Ty, o: &mut impl Operands, lanes: LaneMask) {
+#[inline(always)]
+pub(super) fn resize_integer(to: Ty, from: Ty, o: &mut impl Operands, lanes: LaneMask) {
     for_any_integer!(from, F => match to {
         Ty::U8 | Ty::B8 => unary(o, lanes, |a: F| a as u8),
         Ty::S8 => unary(o, lanes, |a: F| a as i8),

@@ -89,6 +89,7 @@ pub(super) fn arithmetic(op: IntOp, ty: Ty, o: &mut impl Operands, lanes: LaneMa
         // The sign plays no part in sums; one copy per width.
         IntOp::Add => match ty.bytes() {
             4 => binary(o, lanes, u32::wrapping_add),
+            8 => wide_sum(o, lanes),
             _ => for_integer!(ty, T => binary(o, lanes, T::wrapping_add)),
         },
         IntOp::Sub => match ty.bytes() {
@@ -104,6 +105,21 @@ pub(super) fn arithmetic(op: IntOp, ty: Ty, o: &mut impl Operands, lanes: LaneMa
         IntOp::MinRelu => binary(o, lanes, |a: i32, b: i32| a.min(b).max(0)),
         IntOp::MaxRelu => binary(o, lanes, |a: i32, b: i32| a.max(b).max(0)),
     }
+}
+
+/// `add` of 64 bits, word by word: the rows need not be brought together and taken apart.
+#[inline(always)]
+fn wide_sum(o: &mut impl Operands, lanes: LaneMask) {
+    let (mut lo, mut hi) = (Row::ZERO, Row::ZERO);
+    let (a, b) = ((o.source(0, 0), o.source(0, 1)), (o.source(1, 0), o.source(1, 1)));
+    for lane in 0..WARP_LANES {
+        let sum = a.0.0[lane].wrapping_add(b.0.0[lane]);
+        let carry = u32::from(sum < a.0.0[lane]);
+        lo.0[lane] = sum;
+        hi.0[lane] = a.1.0[lane].wrapping_add(b.1.0[lane]).wrapping_add(carry);
+    }
+    o.write(0, 0, lanes, &lo);
+    o.write(0, 1, lanes, &hi);
 }
 
 /// Two 16-bit integers in a register.

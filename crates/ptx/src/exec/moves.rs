@@ -8,6 +8,7 @@ use crate::isa::{Axis, Dst, Instruction, Space, Special, Ty};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES};
 
 /// `mov`.
+#[inline(always)]
 pub(super) fn copy(ty: Ty, o: &mut impl Operands, lanes: LaneMask) {
     match ty {
         Ty::U16 | Ty::B16 | Ty::F16 | Ty::Bf16 | Ty::U8 | Ty::B8 => bits::copy::<u16>(o, lanes),
@@ -93,6 +94,7 @@ pub(super) fn unpack(whole: Ty, pieces: u8, o: &mut impl Operands, lanes: LaneMa
 }
 
 /// dst0 = mask ? src0 : src1, whole values of `ty`.
+#[inline(always)]
 fn choose(ty: Ty, first: LaneMask, o: &mut impl Operands, lanes: LaneMask) {
     for half in 0..ty.rows().max(1) {
         let mut row = *o.source(1, half);
@@ -102,6 +104,7 @@ fn choose(ty: Ty, first: LaneMask, o: &mut impl Operands, lanes: LaneMask) {
 }
 
 /// `selp`.
+#[inline(always)]
 pub(super) fn select(instruction: &Instruction, ty: Ty, o: &mut impl Operands, lanes: LaneMask) {
     let first = predicate_source(instruction, o, 2);
     choose(ty, first, o, lanes);

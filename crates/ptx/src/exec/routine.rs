@@ -3,8 +3,8 @@
 //! [`execute`] finds its way by the operation, its type and its modes each time. The operations that most programs
 //! consist of have routines in which all of that is constant; the rest share one.
 
-use super::{Operands, WarpContext, bits, compare, execute, float, integer};
-use crate::isa::{Compare, FloatMode, FloatOp, Instruction, IntOp, Logic, Op, Part, Ty};
+use super::{Operands, WarpContext, bits, compare, convert, execute, float, integer, moves};
+use crate::isa::{Compare, FloatMode, FloatOp, Instruction, IntOp, Logic, Op, Part, Space, Ty};
 use crate::lanes::LaneMask;
 
 /// A kind of operands, whatever they borrow from.
@@ -74,8 +74,27 @@ pub fn routine<F: OperandFamily>(instruction: &Instruction) -> Routine<F> {
         Op::Mad { part: Part::Wide, ty: Ty::S32, sat: false } => {
             integer::multiply_add(Part::Wide, Ty::S32, false, o, lanes)
         },
+        Op::Mov(Ty::U32 | Ty::S32 | Ty::B32 | Ty::F32) => moves::copy(Ty::U32, o, lanes),
+        Op::Mov(Ty::U64 | Ty::S64 | Ty::B64 | Ty::F64) => moves::copy(Ty::U64, o, lanes),
+        // Their addresses are generic ones already.
+        Op::Cvta { space: Space::Global | Space::Const, .. } => moves::copy(Ty::U64, o, lanes),
+        Op::Select(Ty::U32 | Ty::S32 | Ty::B32 | Ty::F32) => moves::select(i, Ty::U32, o, lanes),
+        Op::Cvt {
+            to: Ty::U64 | Ty::S64 | Ty::B64,
+            from: Ty::U32 | Ty::B32,
+            mode: FloatMode { sat: false, .. }
+        } => {
+            convert::resize_integer(Ty::U64, Ty::U32, o, lanes)
+        },
+        Op::Cvt { to: Ty::U64 | Ty::S64 | Ty::B64, from: Ty::S32, mode: FloatMode { sat: false, .. } } => {
+            convert::resize_integer(Ty::U64, Ty::S32, o, lanes)
+        },
+        Op::PredLogic(Logic::And) => compare::predicate_logic(Logic::And, i, o, lanes),
+        Op::PredLogic(Logic::Or) => compare::predicate_logic(Logic::Or, i, o, lanes),
+        Op::PredNot => compare::predicate_copy(true, i, o, lanes),
         Op::Logic(Logic::And, Ty::B32) => bits::logic(Logic::And, Ty::B32, o, lanes),
         Op::Logic(Logic::Or, Ty::B32) => bits::logic(Logic::Or, Ty::B32, o, lanes),
+        Op::Shl(Ty::B64) => bits::shift_left(Ty::B64, o, lanes),
         Op::Shl(Ty::B32) => bits::shift_left(Ty::B32, o, lanes),
         Op::Shr(Ty::U32) => bits::shift_right(Ty::U32, o, lanes),
         Op::Float(FloatOp::Add, Ty::F32, PLAIN) => float::arithmetic(FloatOp::Add, Ty::F32, PLAIN, o, lanes),
@@ -99,6 +118,18 @@ pub fn routine<F: OperandFamily>(instruction: &Instruction) -> Routine<F> {
         },
         Op::Setp { cmp: Compare::Ge, ty: Ty::S32, combine: None, ftz: false } => {
             comparison!(Ge, S32, i, o, lanes)
+        },
+        Op::Setp { cmp: Compare::Le, ty: Ty::U32, combine: None, ftz: false } => {
+            comparison!(Le, U32, i, o, lanes)
+        },
+        Op::Setp { cmp: Compare::Gt, ty: Ty::U32, combine: None, ftz: false } => {
+            comparison!(Gt, U32, i, o, lanes)
+        },
+        Op::Setp { cmp: Compare::Ge, ty: Ty::U32, combine: None, ftz: false } => {
+            comparison!(Ge, U32, i, o, lanes)
+        },
+        Op::Setp { cmp: Compare::Lt, ty: Ty::U32, combine: None, ftz: false } => {
+            comparison!(Lt, U32, i, o, lanes)
         },
     }
 }

@@ -9,34 +9,51 @@ use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 /// `shfl` (PTX ISA, "shfl.sync": the pseudocode there). A source lane that does not take part is read all
 /// the same; the ISA leaves that value open.
 pub(super) fn shuffle(mode: Shuffle, instruction: &Instruction, o: &mut impl Operands, lanes: LaneMask) {
-    let (mut result, mut in_range) = (Row::ZERO, 0);
+    match mode {
+        // `up` compares as signed: its clamp is the lowest lane of the segment.
+        Shuffle::Up => pick(instruction, o, lanes, |lane, operand, (_, last), _| {
+            let from = lane.cast_signed() - operand.cast_signed();
+            (from.cast_unsigned(), from >= last.cast_signed())
+        }),
+        Shuffle::Down => pick(instruction, o, lanes, |lane, operand, (_, last), _| {
+            (lane + operand, lane + operand <= last)
+        }),
+        Shuffle::Bfly => pick(instruction, o, lanes, |lane, operand, (_, last), _| {
+            (lane ^ operand, lane ^ operand <= last)
+        }),
+        Shuffle::Idx => pick(instruction, o, lanes, |_, operand, (first, last), segment| {
+            let from = first | (operand & !segment);
+            (from, from <= last)
+        }),
+    }
+}
+
+/// A shuffle whose mode gives, for a lane, its operand, the first and the last lane of its segment and the segment's mask,
+/// the lane that it reads and whether that is in range.
+#[inline(always)]
+fn pick(
+    instruction: &Instruction,
+    o: &mut impl Operands,
+    lanes: LaneMask,
+    mode: impl Fn(u32, u32, (u32, u32), u32) -> (u32, bool),
+) {
+    let (mut from, mut flags, mut result) = (Row::ZERO, Row::ZERO, Row::ZERO);
     {
         let (value, b, c) = (o.source(0, 0), o.source(1, 0), o.source(2, 0));
-        for lane in 0..WARP_LANES as u32 {
-            let (operand, control) = (b.0[lane as usize] & 31, c.0[lane as usize]);
+        for lane in 0..WARP_LANES {
+            let (own, operand, control) = (lane as u32, b.0[lane] & 31, c.0[lane]);
             let (clamp, segment) = (control & 31, control >> 8 & 31);
-            let min_lane = lane & segment;
-            let max_lane = min_lane | (clamp & !segment);
-            let (from, inside) = match mode {
-                // `up` compares as signed: its clamp is the lowest lane of the segment.
-                Shuffle::Up => {
-                    let from = lane as i32 - operand as i32;
-                    (from as u32, from >= max_lane as i32)
-                }
-                Shuffle::Down => (lane + operand, lane + operand <= max_lane),
-                Shuffle::Bfly => (lane ^ operand, lane ^ operand <= max_lane),
-                Shuffle::Idx => {
-                    let from = min_lane | (operand & !segment);
-                    (from, from <= max_lane)
-                }
-            };
-            let from = if inside { from } else { lane };
-            result.0[lane as usize] = value.0[from as usize & 31];
-            in_range |= u32::from(inside) << lane;
+            let first = own & segment;
+            let (other, inside) = mode(own, operand, (first, first | (clamp & !segment)), segment);
+            from.0[lane] = if inside { other } else { own };
+            flags.0[lane] = u32::from(inside) << lane;
+        }
+        for lane in 0..WARP_LANES {
+            result.0[lane] = value.0[from.0[lane] as usize % WARP_LANES];
         }
     }
     o.write(0, 0, lanes, &result);
-    write_predicate(instruction, o, 1, lanes, in_range);
+    write_predicate(instruction, o, 1, lanes, flags.0.iter().fold(0, |mask, flag| mask | flag));
 }
 
 /// The threads that execute an operation with one membermask.

@@ -152,19 +152,14 @@ pub(super) fn atomic<O: Operands>(
     Reach::new(instruction, operands, mode, lanes).each(|part| {
         refuse_parameters(&part)?;
         memories.show(AccessKind::Atomic, &part);
+        let old = (&mut lo, &mut hi);
         part.visit(memories, |bytes, lanes, indices| {
-            for lane in lanes_of(lanes) {
-                let cell = &mut bytes[indices.of(lane)..][..mode.ty.bytes()];
-                let old = read_cell(cell);
-                let operand = value(operands, 1, lane, wide);
-                let swap = if op == AtomicOp::Cas { value(operands, 2, lane, wide) } else { 0 };
-                let new = atomic::apply(op, mode.ty, old, operand, swap);
-                let new = &new.to_le_bytes()[..mode.ty.bytes()];
-                *changes += u64::from(cell != new);
-                cell.copy_from_slice(new);
-                let register = if wide { old as u32 } else { extend(mode.ty, old as u32) };
-                (lo.0[lane], hi.0[lane]) = (register, (old >> 32) as u32);
-            }
+            let cells = (bytes, indices);
+            *changes += match mode.ty.bytes() {
+                4 => take_turns::<4>(operands, (op, mode.ty), lanes, cells, (&mut *old.0, &mut *old.1)),
+                8 => take_turns::<8>(operands, (op, mode.ty), lanes, cells, (&mut *old.0, &mut *old.1)),
+                _ => take_turns::<2>(operands, (op, mode.ty), lanes, cells, (&mut *old.0, &mut *old.1)),
+            };
         })
     })?;
     if returns {
@@ -174,6 +169,41 @@ pub(super) fn atomic<O: Operands>(
         }
     }
     Ok(())
+}
+
+/// Lanes read, change and write values of `N` bytes one after the other. Returns how many values they have changed.
+#[inline(always)]
+fn take_turns<const N: usize>(
+    operands: &impl Operands,
+    (op, ty): (AtomicOp, Ty),
+    lanes: LaneMask,
+    (bytes, indices): (&mut [u8], Indices<'_>),
+    (lo, hi): (&mut Row, &mut Row),
+) -> u64 {
+    let rows = |slot: usize| (operands.source(slot, 0), (N == 8).then(|| operands.source(slot, 1)));
+    let value = |(lo, hi): (&Row, Option<&Row>), lane: usize| {
+        hi.map_or(0, |hi| u64::from(hi.0[lane]) << 32) | u64::from(lo.0[lane])
+    };
+    let first = rows(1);
+    let second = (op == AtomicOp::Cas).then(|| rows(2));
+    let mut changes = 0;
+    for lane in lanes_of(lanes) {
+        let cell: &mut [u8; N] =
+            bytes[indices.of(lane)..].first_chunk_mut().expect("an access lies in its memory");
+        let mut old = [0; 8];
+        old[..N].copy_from_slice(cell);
+        let old = u64::from_le_bytes(old);
+        let (operand, swap) = (value(first, lane), second.map_or(0, |rows| value(rows, lane)));
+        let new = match (op, ty) {
+            (AtomicOp::Add, Ty::U32 | Ty::S32) => (old as u32).wrapping_add(operand as u32).into(),
+            _ => atomic::apply(op, ty, old, operand, swap),
+        };
+        changes += u64::from(old != new);
+        cell.copy_from_slice(&new.to_le_bytes()[..N]);
+        let register = if N == 8 { old as u32 } else { extend(ty, old as u32) };
+        (lo.0[lane], hi.0[lane]) = (register, (old >> 32) as u32);
+    }
+    changes
 }
 
 /// As [`atomic`], of 128 bits.
@@ -218,17 +248,6 @@ fn refuse_parameters(part: &Part) -> Result<(), LaneFault> {
     }
     let lane = part.lanes.trailing_zeros() as usize;
     Err((lane, FaultKind::ReadOnly { address: part.addresses[lane] }))
-}
-
-fn value(operands: &impl Operands, slot: usize, lane: usize, wide: bool) -> u64 {
-    let hi = if wide { operands.source(slot, 1).0[lane] } else { 0 };
-    u64::from(hi) << 32 | u64::from(operands.source(slot, 0).0[lane])
-}
-
-fn read_cell(cell: &[u8]) -> u64 {
-    let mut bytes = [0; 8];
-    bytes[..cell.len()].copy_from_slice(cell);
-    u64::from_le_bytes(bytes)
 }
 
 /// The natural size of an access must be a power of two for the alignment check.

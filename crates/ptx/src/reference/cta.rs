@@ -32,7 +32,7 @@ pub(super) struct Cta {
     pub(super) registers: Vec<Row>,
     pub(super) predicates: Vec<LaneMask>,
     pub(super) shared: Vec<u8>,
-    maps: Maps,
+    pub(super) maps: Maps,
     /// All threads' local memory, one thread after the other.
     local: Vec<u8>,
     pub(super) barriers: Barriers,
@@ -167,11 +167,18 @@ impl Cta {
         quantum: u32,
     ) -> Result<(), Stop> {
         let kernel = launch.kernel;
-        for _ in 0..quantum {
-            let warp = &mut self.warps[number];
-            if !warp.is_ready() {
+        let mut left = quantum;
+        while left > 0 {
+            if !self.warps[number].is_ready() {
                 return Ok(());
             }
+            let passed = self.run_straight(launch, world, number, left);
+            if passed > 0 {
+                left -= passed;
+                continue;
+            }
+            left -= 1;
+            let warp = &mut self.warps[number];
             let (pc, active) = (warp.stack.pc(), warp.stack.active());
             let Some(instruction) = kernel.code.get(pc as usize) else {
                 // Falling off the end is an exit.

@@ -1,5 +1,6 @@
 //! A launch: its shape and arguments, what follows from them, and what is wrong with it.
 
+use super::straight::Step;
 use crate::isa::Pc;
 use crate::lanes::{Row, WARP_LANES};
 use crate::program::Kernel;
@@ -78,6 +79,8 @@ pub(super) struct Launch<'a> {
     pub kernel: &'a Kernel,
     pub config: LaunchConfig,
     pub constants: Vec<Row>,
+    /// The instructions of the kernel, prepared.
+    pub steps: Vec<Step>,
     pub threads: u32,
     pub shared_bytes: u32,
 }
@@ -93,7 +96,7 @@ impl<'a> Launch<'a> {
         };
         let threads = config.block.iter().fold(1u32, |product, side| product.saturating_mul(*side));
         let shared_bytes = static_shared.saturating_add(config.dynamic_shared);
-        Launch { kernel, config, constants, threads, shared_bytes }
+        Launch { kernel, config, constants, steps: Step::all(&kernel.code), threads, shared_bytes }
     }
 
     /// Line of an instruction; that of the last one for the end.

@@ -29,7 +29,11 @@ mod observer;
 #[cfg(test)]
 mod observer_tests;
 mod part;
+mod plain;
 pub mod races;
+mod straight;
+#[cfg(test)]
+mod straight_tests;
 #[cfg(test)]
 mod tensor_tests;
 pub mod testing;

@@ -1,7 +1,7 @@
 //! A warp of the reference executor: its registers behind [`Operands`], and its state.
 
 use crate::exec::print::Argument;
-use crate::exec::{Operands, WarpContext};
+use crate::exec::{OperandFamily, Operands, WarpContext};
 use crate::isa::{Dst, Instruction, PredReg, Src};
 use crate::lanes::{LaneMask, Row};
 use crate::simt::SimtStack;
@@ -47,6 +47,13 @@ pub(super) struct WarpOperands<'a> {
     pub registers: &'a mut [Row],
     pub predicates: &'a mut [LaneMask],
     pub constants: &'a [Row],
+}
+
+/// [`WarpOperands`], whatever warp they are of.
+pub(super) struct Family;
+
+impl OperandFamily for Family {
+    type Of<'a> = WarpOperands<'a>;
 }
 
 impl Operands for WarpOperands<'_> {

@@ -183,6 +183,11 @@ impl Lsu {
         self.lanes.is_some()
     }
 
+    /// Whether there is a lane path, or a part behind the banks of shared memory.
+    pub fn has_extras(&self) -> bool {
+        self.lanes.is_some() || self.behind.is_some()
+    }
+
     /// The lane path's counters.
     pub fn lane_statistics(&self) -> Vec<Group> {
         self.lanes.as_ref().map_or_else(Vec::new, |lanes| lanes.path.statistics())

@@ -208,6 +208,18 @@ impl Lsu {
         constants: &mut impl ReadOnly,
         now: Cycle,
     ) -> Asked {
+        self.tick_with(true, l1d, constants, now)
+    }
+
+    /// As [`Lsu::tick`], of a unit that may have [extras](Lsu::has_extras) or not, as the caller knows when it is compiled.
+    #[inline(always)]
+    pub fn tick_with(
+        &mut self,
+        extras: bool,
+        l1d: &mut (impl L1d + ?Sized),
+        constants: &mut impl ReadOnly,
+        now: Cycle,
+    ) -> Asked {
         let mut asked = Asked::default();
         if self.constants.awaits_lines() {
             self.complete_constants(constants, now);
@@ -215,7 +227,7 @@ impl Lsu {
         if self.due <= now {
             self.complete_passes(now);
         }
-        if self.lanes.is_some() {
+        if extras && self.lanes.is_some() {
             self.step_lanes(now);
         }
         if self.fences.is_active() {
@@ -225,7 +237,7 @@ impl Lsu {
         if self.due <= now {
             asked.constants = self.constants.next_event() <= now;
             self.begin_passes(constants, now);
-            asked.wrong = self.behind.as_ref().is_some_and(|behind| behind.found_wrong());
+            asked.wrong = extras && self.behind.as_ref().is_some_and(|behind| behind.found_wrong());
         }
         if !self.bulk.is_idle() {
             self.step_bulk(now);
@@ -476,15 +488,21 @@ impl Lsu {
     /// the constant cache announce those themselves.
     #[inline]
     pub fn next_event(&self, l1d: &(impl L1d + ?Sized), now: Cycle) -> Cycle {
+        self.next_event_with(true, l1d, now)
+    }
+
+    /// As [`Lsu::next_event`], of a unit that may have [extras](Lsu::has_extras) or not, as the caller knows when it is compiled.
+    #[inline(always)]
+    pub fn next_event_with(&self, extras: bool, l1d: &(impl L1d + ?Sized), now: Cycle) -> Cycle {
         let access = self.device.next_event(l1d, &self.textures, now);
         if access <= now || !self.bulk.is_idle() && self.bulk.has_left() && self.can_accept() {
             return now;
         }
-        access
-            .min(self.due)
-            .min(self.fences.next_event(l1d, now))
-            .min(self.done.next_ready())
-            .min(self.lanes.as_ref().map_or(Cycle::NEVER, |lanes| lanes.next_event(now)))
+        let next = access.min(self.due).min(self.fences.next_event(l1d, now)).min(self.done.next_ready());
+        match &self.lanes {
+            Some(lanes) if extras => next.min(lanes.next_event(now)),
+            _ => next,
+        }
     }
 
     /// Adds one sentence to `report` for each instruction in flight, refused access and waiting fence.

@@ -61,6 +61,8 @@ impl WarpScheduler for GreedyThenOldest {
 
 #[cfg(test)]
 mod tests {
+    use strata_engine::seed::Stream;
+
     use super::super::policy::ready;
     use super::*;
 
@@ -76,5 +78,31 @@ mod tests {
         scheduler.remove(6);
         scheduler.add(6);
         assert_eq!(scheduler.pick(ready(&[2, 6])), Some(2), "a slot that is used again is young");
+    }
+
+    #[test]
+    fn as_a_list_by_age() {
+        let (mut scheduler, mut by_age, mut greedy) = (GreedyThenOldest::default(), Vec::new(), None);
+        let mut stream = Stream::new(39, "greedy then oldest");
+        for _ in 0..20_000 {
+            let warp = stream.below(64) as usize;
+            match by_age.iter().position(|other| *other == warp) {
+                Some(place) if stream.below(4) == 0 => {
+                    by_age.remove(place);
+                    greedy = greedy.filter(|other| *other != warp);
+                    scheduler.remove(warp);
+                }
+                Some(_) => {}
+                None => {
+                    by_age.push(warp);
+                    scheduler.add(warp);
+                }
+            }
+            let is_ready: Vec<usize> = by_age.iter().copied().filter(|_| stream.below(3) == 0).collect();
+            let mask = is_ready.iter().fold(0, |mask, warp| mask | 1 << warp);
+            let expected = greedy.filter(|last| is_ready.contains(last)).or(is_ready.first().copied());
+            assert_eq!(scheduler.pick(View { ready: mask, waiting: 0 }), expected);
+            greedy = expected.or(greedy);
+        }
     }
 }

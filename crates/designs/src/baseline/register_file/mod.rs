@@ -17,7 +17,8 @@ pub struct SramRegisterFile(RegisterBanks);
 impl SramRegisterFile {
     /// Makes a register file of undefined values.
     pub fn new(config: &SramRegisterFileConfig, site: RegisterFileSite) -> Self {
-        SramRegisterFile(RegisterBanks::new(*config.banks, *config.read_latency_cycles, site))
+        let (banks, read_latency) = (*config.banks, *config.read_latency_cycles);
+        SramRegisterFile(RegisterBanks::new(banks, read_latency, site.rows, site.tickets))
     }
 }
 
