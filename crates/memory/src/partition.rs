@@ -389,7 +389,7 @@ impl Held {
     fn count_refusals(&mut self, llc: &mut dyn Llc, end: Cycle) {
         let cycles = end.since(self.refused.next());
         llc.count_refusals(cycles);
-        self.refused = self.refused + cycles;
+        self.refused += cycles;
     }
 }
 
