@@ -6,7 +6,8 @@ use strata_memory::doors::{DramPort, DramRequest};
 use strata_memory::mshr::MshrId;
 use strata_memory::{ByteMask, LineAddress, Packet, Tray};
 
-use super::{Changes, Protocol, Slice};
+use super::wait::Changes;
+use super::{Protocol, Slice};
 
 /// Tag of a write; a read carries the number of its MSHR.
 const WRITE: u32 = u32::MAX;

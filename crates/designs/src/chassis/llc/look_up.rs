@@ -3,88 +3,11 @@
 //! A request that waits is looked up again when something has changed that it waits for. The cycles of its wait are counted at its
 //! end, and when the counters are read.
 
-use std::ops::{BitOr, BitOrAssign};
-
 use strata_engine::Cycle;
-use strata_memory::{Body, LineAddress, Packet};
+use strata_memory::{Body, LineAddress};
 
+use super::wait::{Changes, Stall, Wait};
 use super::{Protocol, Slice};
-
-/// The reason why the next request waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stall {
-    /// No MSHR is free.
-    Mshr,
-    /// The line's MSHR can merge no more.
-    Merge,
-    /// Every way of the set waits for a fill.
-    Ways,
-    /// There is no room towards DRAM.
-    Dram,
-    /// There is no room in the queue of replies.
-    Reply,
-    /// A reason of the design, which counts it in every cycle.
-    Own,
-}
-
-/// What has happened in a slice, as a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Changes(u8);
-
-impl Changes {
-    pub const NONE: Changes = Changes(0);
-    /// A request was served that had waited for its line, and perhaps its MSHR and way were freed.
-    pub const SERVED: Changes = Changes(1);
-    /// There is more room towards DRAM.
-    pub const DRAM: Changes = Changes(2);
-    /// A reply has left.
-    pub const REPLY: Changes = Changes(4);
-    /// Anything else that a look-up depends on.
-    pub const ANY: Changes = Changes(u8::MAX);
-
-    #[inline]
-    fn meets(self, other: Changes) -> bool {
-        self.0 & other.0 != 0
-    }
-}
-
-impl BitOr for Changes {
-    type Output = Changes;
-    #[inline]
-    fn bitor(self, other: Changes) -> Changes {
-        Changes(self.0 | other.0)
-    }
-}
-
-impl BitOrAssign for Changes {
-    #[inline]
-    fn bitor_assign(&mut self, other: Changes) {
-        *self = *self | other;
-    }
-}
-
-impl Stall {
-    /// What may end the wait, or give it another reason. Only look-ups take MSHRs and ways, and only look-ups and what is served
-    /// take room. What is served may also write bytes that the next request needs.
-    #[inline]
-    fn depends_on(self) -> Changes {
-        match self {
-            Stall::Mshr | Stall::Merge | Stall::Ways => Changes::SERVED,
-            Stall::Dram => Changes::SERVED | Changes::DRAM,
-            Stall::Reply => Changes::REPLY,
-            Stall::Own => Changes::ANY,
-        }
-    }
-}
-
-/// The wait of the next request.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wait {
-    stall: Stall,
-    line: LineAddress,
-    /// The first cycle of it that is not counted.
-    from: Cycle,
-}
 
 impl<P: Protocol> Slice<P> {
     /// Looks up the next request, unless it waits and nothing has changed for it, and accepts it if there is room for everything that
@@ -97,7 +20,9 @@ impl<P: Protocol> Slice<P> {
             }
             self.count_wait(now);
         }
-        if self.hints > 0 && self.requests.front(now).is_some_and(is_hint) {
+        if self.hints > 0
+            && self.requests.front(now).is_some_and(|request| matches!(request.body, Body::Prefetch))
+        {
             let stall = self.look_up_hint(now).err();
             return self.wait_for_any(stall, now);
         }
@@ -161,9 +86,4 @@ impl<P: Protocol> Slice<P> {
             wait.from = until;
         }
     }
-}
-
-/// Whether a request is a line that the program wishes for.
-pub(super) fn is_hint(request: &Packet) -> bool {
-    matches!(request.body, Body::Prefetch)
 }

@@ -10,6 +10,7 @@ mod parameters;
 mod perform;
 mod prefetch;
 mod statistics;
+mod wait;
 
 use std::collections::VecDeque;
 
@@ -20,14 +21,14 @@ use strata_memory::cache::{Cache, Capacity, FrameId};
 use strata_memory::doors::{DramPort, DramRequest, Llc};
 use strata_memory::prefetch::Prefetching;
 use strata_memory::tags::Sets;
-use strata_memory::{ByteMask, Line, LineAddress, Packet, ParameterError};
+use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError};
 
 pub use config::llc_config;
-pub use look_up::Stall;
-use look_up::{Changes, Wait, is_hint};
 pub use parameters::Parameters;
 pub use perform::Found;
 pub use statistics::L2Statistics;
+pub use wait::Stall;
+use wait::{Changes, Wait};
 
 /// What a design makes of requests.
 pub trait Protocol: Send + Sized + 'static {
@@ -225,7 +226,7 @@ impl<P: Protocol> Slice<P> {
 
 impl<P: Protocol> Llc for Slice<P> {
     fn offer(&mut self, request: Packet, now: Cycle) -> Result<(), Packet> {
-        let (bytes, is_hint) = (request.wire_bytes(), is_hint(&request));
+        let (bytes, is_hint) = (request.wire_bytes(), matches!(request.body, Body::Prefetch));
         let offered = self.requests.push(now + self.parameters.rop_latency, request);
         match offered {
             Ok(()) => {
