@@ -1,6 +1,6 @@
 //! A launch: its shape and arguments, what follows from them, and what is wrong with it.
 
-use super::straight::Step;
+use super::steps::Step;
 use crate::isa::Pc;
 use crate::lanes::{Row, WARP_LANES};
 use crate::program::Kernel;

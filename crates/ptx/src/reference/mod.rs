@@ -31,6 +31,7 @@ mod observer_tests;
 mod part;
 mod plain;
 pub mod races;
+mod steps;
 mod straight;
 #[cfg(test)]
 mod straight_tests;

@@ -185,12 +185,7 @@ impl<'a> Addresses<'a> {
         if (self.base.wrapping_add(u64::from(start))) % N as u64 != 0 {
             return None;
         }
-        *places = Row::splat(own);
-        places.merge(self.lanes, self.low);
-        for place in &mut places.0 {
-            // Bits that an aligned address does not have go to the top.
-            *place = place.wrapping_sub(start).rotate_right(N.trailing_zeros());
-        }
+        place_lanes(self, start, N.trailing_zeros(), places);
         Some(piece[..end].as_chunks_mut().0)
     }
 }
@@ -198,6 +193,17 @@ impl<'a> Addresses<'a> {
 #[inline(always)]
 fn first_of(lanes: LaneMask) -> usize {
     lanes.trailing_zeros() as usize % WARP_LANES
+}
+
+/// The place of each lane's cell of `1 << shift` bytes behind a low word. It is far away where the lane's is not aligned:
+/// bits that an aligned address does not have go to the top.
+#[inline(never)]
+fn place_lanes(addresses: &Addresses<'_>, start: u32, shift: u32, places: &mut Row) {
+    *places = Row::splat(addresses.own());
+    places.merge(addresses.lanes, addresses.low);
+    for place in &mut places.0 {
+        *place = place.wrapping_sub(start).rotate_right(shift);
+    }
 }
 
 /// The lanes that have a value.
@@ -323,9 +329,7 @@ fn store<const N: usize, M: Memory>(
             for word in words {
                 let row = source(word);
                 if let Some(cells) = cells.first_chunk_mut::<WARP_LANES>().filter(|_| lanes == ALL_LANES) {
-                    for lane in 0..WARP_LANES {
-                        put(&mut cells[lane], word, row.0[lane]);
-                    }
+                    cells.iter_mut().zip(row.0).for_each(|(cell, value)| put(cell, word, value));
                 } else {
                     lanes_of(lanes).for_each(|lane| put(&mut cells[lane - first], word, row.0[lane]));
                 }

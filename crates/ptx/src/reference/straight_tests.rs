@@ -234,7 +234,7 @@ fn program(steps: &[Step]) -> String {
 /// Runs a program of two CTAs of 80 threads; what came of it.
 fn run(text: &str, at_a_stretch: bool, limit: u64) -> (Result<Summary, String>, GlobalMemory) {
     let mut session = Session::new(text);
-    let bytes = |count: usize| (0..count).map(|n| (n * 31 >> 2) as u8).collect::<Vec<u8>>();
+    let bytes = |count: usize| (0..count).map(|n| ((n * 31) >> 2) as u8).collect::<Vec<u8>>();
     let memory = &mut session.memory;
     let out = 0x10_0000;
     let boundary = (1 << 32) - 4096;
