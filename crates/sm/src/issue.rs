@@ -3,13 +3,13 @@
 use strata_engine::Cycle;
 use strata_memory::bits::members;
 use strata_memory::doors::{RegisterFile, Ticket};
+use strata_ptx::exec::InPlace;
 use strata_ptx::isa::{Class, Op, Space};
 
 use crate::collector::Target;
 use crate::control::puts_off_barrier;
 use crate::doors::Doors;
 use crate::launch::Launch;
-use crate::micro::InPlace;
 use crate::quiet::{Inputs, SCHEDULERS};
 use crate::scheduler::{Scheduler, View};
 use crate::scoreboard::Hazard;
@@ -300,7 +300,7 @@ impl<D: Doors> Sm<D> {
             );
             let mut operands = InPlace {
                 instruction,
-                rows: banks.rows(warp as u8),
+                registers: banks.rows(warp as u8),
                 constants: &launch.constants,
                 predicates: &mut self.warps.predicates[warp],
             };

@@ -4,64 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use strata_memory::RegisterBanks;
 use strata_memory::register_banks::Footprint;
-use strata_ptx::exec::{OperandFamily, Operands, Routine, routine};
-use strata_ptx::isa::{Class, Dst, Executor, Guard, Instruction, Op, PredReg, Src};
-use strata_ptx::lanes::{LaneMask, Row};
+use strata_ptx::exec::{InPlaces, Routine, routine};
+use strata_ptx::isa::{Class, Dst, Executor, Guard, Instruction, Op};
 
-use crate::collector::{Collectors, PREDICATES, Target};
+use crate::collector::{Collectors, Target};
 use crate::config::UnitKind;
 use crate::demands::Demand;
-
-/// The operands of an instruction where they are.
-pub struct InPlace<'a> {
-    /// The instruction whose operands these are.
-    pub instruction: &'a Instruction,
-    /// The warp's rows, by register.
-    pub rows: &'a mut [Row],
-    /// The launch's constant rows.
-    pub constants: &'a [Row],
-    /// The warp's predicates.
-    pub predicates: &'a mut [LaneMask; PREDICATES],
-}
-
-/// The kind of operands that [`InPlace`] is.
-#[derive(Debug)]
-pub struct InPlaces;
-
-impl OperandFamily for InPlaces {
-    type Of<'a> = InPlace<'a>;
-}
-
-impl Operands for InPlace<'_> {
-    #[inline(always)]
-    fn source(&self, slot: usize, half: usize) -> &Row {
-        match self.instruction.src[slot] {
-            Src::Reg(register) => &self.rows[usize::from(register.0) + half],
-            Src::Const(row) => &self.constants[usize::from(row) + half],
-            other => panic!("line {}: source {slot} is {other:?}, not a row", self.instruction.line),
-        }
-    }
-
-    #[inline(always)]
-    fn write(&mut self, slot: usize, half: usize, lanes: LaneMask, value: &Row) {
-        match self.instruction.dst[slot] {
-            Dst::Reg(register) => self.rows[usize::from(register.0) + half].merge(lanes, value),
-            Dst::None => {}
-            Dst::Pred(_) => panic!("line {}: destination {slot} is a predicate", self.instruction.line),
-        }
-    }
-
-    #[inline]
-    fn predicate(&self, register: PredReg) -> LaneMask {
-        self.predicates[usize::from(register.0)]
-    }
-
-    #[inline]
-    fn write_predicate(&mut self, register: PredReg, lanes: LaneMask, value: LaneMask) {
-        let predicate = &mut self.predicates[usize::from(register.0)];
-        *predicate = (*predicate & !lanes) | (value & lanes);
-    }
-}
 
 /// A kernel's code as the SMs of a machine carry it out. They are alike, so the first one makes it, and the others share it.
 #[derive(Clone, Debug, Default)]

@@ -12,6 +12,7 @@ mod convert;
 mod float;
 mod float_rules;
 mod half_float;
+mod in_place;
 mod integer;
 mod lanewise;
 pub mod matrix;
@@ -33,6 +34,7 @@ mod tests;
 use crate::isa::{Guard, Instruction, Op, PredReg};
 use crate::lanes::{ALL_LANES, LaneMask, Row};
 
+pub use in_place::{InPlace, InPlaces};
 pub use lanewise::{predicate_source, write_predicate};
 pub use moves::picked_element;
 pub use routine::{OperandFamily, Routine, routine};

@@ -12,9 +12,9 @@ use super::matrix;
 use super::observer::{Issuer, Observer, RegisterUse};
 use super::part::Memories;
 use super::texels;
-use super::warp::{AtCluster, Warp, WarpOperands};
+use super::warp::{AtCluster, Warp};
 use super::world::{Stop, World};
-use crate::exec::{Operands, WarpContext, execute, guarded, picked_element};
+use crate::exec::{InPlace, Operands, WarpContext, execute, guarded, picked_element};
 use crate::isa::{Dst, Executor, Instruction, Op, Reg, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES};
 use crate::simt::SimtStack;
@@ -374,7 +374,7 @@ fn changes_memory(op: Op) -> bool {
 }
 
 /// The register of an array that an instruction is about to read or write.
-fn picked_register(instruction: &Instruction, operands: &WarpOperands<'_>, lanes: LaneMask) -> Option<Reg> {
+fn picked_register(instruction: &Instruction, operands: &InPlace<'_>, lanes: LaneMask) -> Option<Reg> {
     let (array, registers) = match (instruction.op, instruction.src[1], instruction.dst[0]) {
         (Op::MovFromArray { registers }, Src::Reg(array), _) => (array, registers),
         (Op::MovToArray { registers }, _, Dst::Reg(array)) => (array, registers),
@@ -397,10 +397,10 @@ pub(super) fn operands_of<'a>(
     predicates: &'a mut [LaneMask],
     launch: &'a Launch<'_>,
     number: usize,
-) -> WarpOperands<'a> {
+) -> InPlace<'a> {
     let own_registers = per_warp(registers, launch.kernel.registers as usize, number);
     let own_predicates = per_warp(predicates, launch.kernel.predicates as usize, number);
-    WarpOperands {
+    InPlace {
         instruction,
         registers: &mut registers[own_registers],
         predicates: &mut predicates[own_predicates],

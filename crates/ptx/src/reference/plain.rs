@@ -5,9 +5,8 @@
 //! is left untouched to [`access`](super::access), which finds what is wrong with it.
 
 use super::global::GlobalMemory;
-use super::warp::WarpOperands;
-use crate::exec::Operands;
 use crate::exec::memory::{CTA_SHARED_BITS, extend};
+use crate::exec::{InPlace, Operands};
 use crate::isa::{Instruction, MemoryMode, Op, Space, Ty};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of, mask_of};
 
@@ -21,7 +20,7 @@ pub(super) struct Pieces<'a> {
 }
 
 /// Carries out an access of at least one lane. False, with nothing done, when it is not plain.
-pub(super) type Plain = fn(&Instruction, &mut WarpOperands<'_>, LaneMask, &mut Pieces<'_>) -> bool;
+pub(super) type Plain = fn(&Instruction, &mut InPlace<'_>, LaneMask, &mut Pieces<'_>) -> bool;
 
 /// What carries an instruction out where it is plain, if it can be.
 pub(super) fn of(instruction: &Instruction) -> Option<Plain> {
@@ -109,7 +108,7 @@ impl<'a> Addresses<'a> {
     #[inline(always)]
     fn new<const N: usize, M: Memory>(
         instruction: &Instruction,
-        operands: &'a WarpOperands<'_>,
+        operands: &'a InPlace<'_>,
         lanes: LaneMask,
     ) -> Option<Self> {
         let (low, high) = (operands.source(0, 0), operands.source(0, usize::from(M::WIDE)));
@@ -250,7 +249,7 @@ fn put<const N: usize>(cell: &mut [u8; N], word: usize, value: u32) {
 /// `ld` of `N` bytes a lane.
 fn load<const N: usize, M: Memory>(
     instruction: &Instruction,
-    operands: &mut WarpOperands<'_>,
+    operands: &mut InPlace<'_>,
     lanes: LaneMask,
     pieces: &mut Pieces<'_>,
 ) -> bool {
@@ -285,7 +284,7 @@ fn load<const N: usize, M: Memory>(
 #[inline(always)]
 fn write<const N: usize>(
     instruction: &Instruction,
-    operands: &mut WarpOperands<'_>,
+    operands: &mut InPlace<'_>,
     lanes: LaneMask,
     value: impl Fn(usize, usize) -> Option<u32>,
 ) -> bool {
@@ -311,7 +310,7 @@ fn write<const N: usize>(
 /// `st` of `N` bytes a lane. Where lanes write the same bytes, the highest lane wins.
 fn store<const N: usize, M: Memory>(
     instruction: &Instruction,
-    operands: &mut WarpOperands<'_>,
+    operands: &mut InPlace<'_>,
     lanes: LaneMask,
     pieces: &mut Pieces<'_>,
 ) -> bool {

@@ -1,15 +1,14 @@
 //! The instructions of a kernel, prepared once a launch for [`Cta::run_straight`](super::cta::Cta::run_straight).
 
 use super::plain::{self, Plain};
-use super::warp::Family;
-use crate::exec::{Routine, routine};
+use crate::exec::{InPlaces, Routine, routine};
 use crate::isa::{Executor, Instruction, Op};
 
 /// How an instruction is carried out in a run.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
     /// It only computes.
-    Lanes(Routine<Family>),
+    Lanes(Routine<InPlaces>),
     /// A load or store, which may turn out not to be plain.
     Memory(Plain),
     /// A branch to the instruction's target, which ends a run.
@@ -48,7 +47,7 @@ fn way(instruction: &Instruction) -> Way {
     match (instruction.executor, instruction.op) {
         // What a clock shows is counted instruction by instruction.
         (_, Op::ReadSpecial(special)) if !special.is_stable() => Way::Apart,
-        (Executor::Lanes, _) => Way::Lanes(routine::<Family>(instruction)),
+        (Executor::Lanes, _) => Way::Lanes(routine::<InPlaces>(instruction)),
         (Executor::Memory, _) => plain::of(instruction).map_or(Way::Apart, Way::Memory),
         (_, Op::Branch { .. }) => Way::Branch,
         (Executor::Texels | Executor::Control, _) => Way::Apart,

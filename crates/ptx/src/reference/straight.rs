@@ -8,9 +8,8 @@ use super::cta::Cta;
 use super::launch::Launch;
 use super::plain::Pieces;
 use super::steps::Way;
-use super::warp::WarpOperands;
 use super::world::World;
-use crate::exec::guarded;
+use crate::exec::{InPlace, guarded};
 
 impl Cta {
     /// Executes instructions of a ready warp, at most so many, up to the first that has to be executed in another way. Returns
@@ -27,7 +26,7 @@ impl Cta {
         let stack = &mut warp.stack;
         let (registers, predicates) = (kernel.registers as usize, kernel.predicates as usize);
         let Some(instruction) = kernel.code.get(stack.pc() as usize) else { return 0 };
-        let mut operands = WarpOperands {
+        let mut operands = InPlace {
             instruction,
             registers: &mut self.registers[number * registers..][..registers],
             predicates: &mut self.predicates[number * predicates..][..predicates],
