@@ -200,6 +200,6 @@ impl Held {
     pub fn count_refusals(&mut self, llc: &mut dyn Llc, end: Cycle) {
         let cycles = end.since(self.refused.next());
         llc.count_refusals(cycles);
-        self.refused = self.refused + cycles;
+        self.refused += cycles;
     }
 }
