@@ -68,6 +68,8 @@ impl RegisterFile for SramRegisterFile {
 #[cfg(test)]
 mod tests {
     use strata_engine::Cited;
+    use strata_memory::doors::Arrival;
+    use strata_warp::ALL_LANES;
 
     use super::*;
 
@@ -86,6 +88,10 @@ mod tests {
         let mut file = SramRegisterFile::new(&config, site);
         file.prepare(16);
         file
+    }
+
+    fn count(file: &SramRegisterFile, counter: &str) -> u64 {
+        file.statistics()[0].get(counter).unwrap()
     }
 
     /// What arrives in each of the cycles `0..cycles`: tickets, and numbers of rows.
@@ -109,8 +115,8 @@ mod tests {
         // Of the first request a row of bank 0 in cycle 0, and the two that wait for both banks in cycle 1.
         assert_eq!(arrivals(&mut file, 4), [vec![(0, 1)], vec![(0, 2)], vec![(12, 1)], vec![]]);
         // Two rows waited in cycle 0 and one in cycle 1.
-        assert_eq!(file.statistics.read_conflicts, 3);
-        assert_eq!(file.statistics.reads, 4);
+        assert_eq!(count(&file, "read_conflicts"), 3);
+        assert_eq!(count(&file, "reads"), 4);
         assert_eq!(file.next_event(Cycle(4)), Cycle::NEVER);
     }
 
@@ -122,7 +128,7 @@ mod tests {
         assert!(!file.offer_write(0, Reg(8), 1, &Row::splat(8), Cycle(0)), "the bank is written already");
         assert_eq!(arrivals(&mut file, 2), [vec![], vec![(0, 1)]]);
         assert!(file.offer_write(0, Reg(8), 1, &Row::splat(8), Cycle(1)));
-        assert_eq!((file.statistics.writes, file.statistics.partial_writes), (2, 1));
+        assert_eq!((count(&file, "writes"), count(&file, "partial_writes")), (2, 1));
         assert_eq!(file.peek(0, Reg(4)), Row::splat(7));
         assert_eq!(file.peek(0, Reg(8)).0[..2], [8, 0]);
     }
