@@ -112,8 +112,8 @@ mod tests {
         // Warp 0: registers 0, 4 in bank 0, register 1 in bank 1. Warp 1: register 3 in bank (3 + 1) % 4 = 0.
         file.request(0, &[Reg(0), Reg(4), Reg(1)], Ticket(0), &mut rows, Cycle(0));
         file.request(1, &[Reg(3)], Ticket(12), &mut rows, Cycle(0));
-        // Of the first request a row of bank 0 in cycle 0, and the two that wait for both banks in cycle 1.
-        assert_eq!(arrivals(&mut file, 4), [vec![(0, 1)], vec![(0, 2)], vec![(12, 1)], vec![]]);
+        // Of the first request a row of each bank in cycle 0, and the second of bank 0 in cycle 1.
+        assert_eq!(arrivals(&mut file, 4), [vec![(0, 2)], vec![(0, 1)], vec![(12, 1)], vec![]]);
         // Two rows waited in cycle 0 and one in cycle 1.
         assert_eq!(count(&file, "read_conflicts"), 3);
         assert_eq!(count(&file, "reads"), 4);
