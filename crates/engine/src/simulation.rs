@@ -229,7 +229,8 @@ impl<I: Island> Simulation<I> {
             Worker::new(&shared, (0, threads), ledger).work(observe);
         });
         let (stop, end, last) = shared.front.into_end();
-        self.now = end.cycle;
+        // A limit may have passed before the run.
+        self.now = end.cycle.max(self.now);
         self.window = end.window;
         if stop == Stop::Paused {
             self.paused = Some(Memory { moved: end.moved, last });

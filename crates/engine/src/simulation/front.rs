@@ -155,6 +155,8 @@ impl Front {
         let cycle = match stop {
             Stop::Quiet { last } => last.next(),
             Stop::Paused => self.pause,
+            // Where nothing happens, the next window begins later.
+            Stop::CycleLimit => self.options.limit,
             _ => at.cycle,
         };
         self.ended.set((stop, Position { cycle, ..at }, last)).expect("a run ends once");

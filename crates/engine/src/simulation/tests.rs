@@ -441,5 +441,21 @@ fn a_limit_stops_the_run() {
         interrupt: None,
     };
     assert_eq!(simulation.run(options, &mut |_| {}), Stop::CycleLimit);
-    assert!(simulation.now() >= Cycle(100));
+    assert_eq!(simulation.now(), Cycle(100));
+}
+
+#[test]
+fn a_limit_stops_the_run_where_nothing_happens() {
+    // The latency of the only token: nothing happens between its arrivals.
+    let mut simulation = circle(1, 70);
+    let options = RunOptions {
+        threads: 1,
+        saves_threads: false,
+        window: 70,
+        patience_cycles: 10_000,
+        limit: Cycle(100),
+        interrupt: None,
+    };
+    assert_eq!(simulation.run(options, &mut |_| {}), Stop::CycleLimit);
+    assert_eq!(simulation.now(), Cycle(100));
 }
