@@ -229,8 +229,11 @@ impl<I: Island> Simulation<I> {
             Worker::new(&shared, (0, threads), ledger).work(observe);
         });
         let (stop, end, last) = shared.front.into_end();
-        // A limit may have passed before the run.
-        self.now = end.cycle.max(self.now);
+        self.now = match stop {
+            // It may have passed before the run.
+            Stop::CycleLimit => end.cycle.max(self.now),
+            _ => end.cycle,
+        };
         self.window = end.window;
         if stop == Stop::Paused {
             self.paused = Some(Memory { moved: end.moved, last });

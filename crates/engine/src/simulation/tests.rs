@@ -459,3 +459,24 @@ fn a_limit_stops_the_run_where_nothing_happens() {
     assert_eq!(simulation.run(options, &mut |_| {}), Stop::CycleLimit);
     assert_eq!(simulation.now(), Cycle(100));
 }
+
+#[test]
+fn a_run_that_was_quiet_before_a_pause_ended_before_it() {
+    let options = RunOptions {
+        threads: 1,
+        saves_threads: false,
+        window: 6,
+        patience_cycles: 10_000,
+        limit: Cycle::NEVER,
+        interrupt: None,
+    };
+    let mut at_once = circle(5, 6);
+    let stop = at_once.run(options, &mut |_| {});
+    let mut paused = circle(5, 6);
+    let after = at_once.now() + 3;
+    assert_eq!(paused.run_until(after, options, &mut |_| {}), stop);
+    let mut paused = circle(5, 6);
+    let before = Cycle(at_once.now().0 - 1);
+    assert_eq!(paused.run_until(before, options, &mut |_| {}), Stop::Paused);
+    assert_eq!((paused.run_until(after, options, &mut |_| {}), paused.now()), (stop, at_once.now()));
+}
