@@ -473,10 +473,7 @@ fn a_run_that_was_quiet_before_a_pause_ended_before_it() {
     let mut at_once = circle(5, 6);
     let stop = at_once.run(options, &mut |_| {});
     let mut paused = circle(5, 6);
-    let after = at_once.now() + 3;
-    assert_eq!(paused.run_until(after, options, &mut |_| {}), stop);
-    let mut paused = circle(5, 6);
-    let before = Cycle(at_once.now().0 - 1);
-    assert_eq!(paused.run_until(before, options, &mut |_| {}), Stop::Paused);
-    assert_eq!((paused.run_until(after, options, &mut |_| {}), paused.now()), (stop, at_once.now()));
+    let pause = at_once.now() + 3;
+    assert_eq!((paused.run_until(pause, options, &mut |_| {}), paused.now()), (Stop::Paused, pause));
+    assert_eq!((paused.run(options, &mut |_| {}), paused.now()), (stop, at_once.now()));
 }
