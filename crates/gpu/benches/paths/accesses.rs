@@ -100,6 +100,7 @@ fn path(address: impl Fn(u64) -> u64) -> Path {
         allocations: vec![(BASE, BASE + (1 << 16))],
         headers: std::sync::Arc::default(),
         number: 0,
+        micro: strata_sm::micro::MicroCode::default(),
     };
     let machine = machine();
     let surroundings = Surroundings { warp_slots: 48, first_warp: 0, shared_bytes: 48 << 10 };
