@@ -32,8 +32,8 @@ struct Pending {
     awaited_predicates: u32,
 }
 
-/// The same for instructions that name registers beyond the first 64.
 impl Pending {
+    /// As [`Scoreboard::check`], of an instruction that names registers beyond the first 64; so are the other two.
     #[inline(never)]
     fn check_wide(&mut self, micro: &MicroOp, instruction: &Instruction) -> Hazard {
         let mut uses = instruction.read_set;

@@ -431,33 +431,20 @@ fn the_watchdog_counts_over_pauses() {
 
 #[test]
 fn a_limit_stops_the_run() {
-    let mut simulation = circle(2, 10);
-    let options = RunOptions {
-        threads: 2,
-        saves_threads: false,
-        window: 10,
-        patience_cycles: 10_000,
-        limit: Cycle(100),
-        interrupt: None,
-    };
-    assert_eq!(simulation.run(options, &mut |_| {}), Stop::CycleLimit);
-    assert_eq!(simulation.now(), Cycle(100));
-}
-
-#[test]
-fn a_limit_stops_the_run_where_nothing_happens() {
-    // The latency of the only token: nothing happens between its arrivals.
-    let mut simulation = circle(1, 70);
-    let options = RunOptions {
-        threads: 1,
-        saves_threads: false,
-        window: 70,
-        patience_cycles: 10_000,
-        limit: Cycle(100),
-        interrupt: None,
-    };
-    assert_eq!(simulation.run(options, &mut |_| {}), Stop::CycleLimit);
-    assert_eq!(simulation.now(), Cycle(100));
+    // The second circle's token takes long: nothing happens around the limit.
+    for (count, latency, threads) in [(2, 10, 2), (1, 70, 1)] {
+        let mut simulation = circle(count, latency);
+        let options = RunOptions {
+            threads,
+            saves_threads: false,
+            window: latency,
+            patience_cycles: 10_000,
+            limit: Cycle(100),
+            interrupt: None,
+        };
+        assert_eq!(simulation.run(options, &mut |_| {}), Stop::CycleLimit);
+        assert_eq!(simulation.now(), Cycle(100), "a latency of {latency}");
+    }
 }
 
 #[test]
