@@ -382,6 +382,31 @@ impl Scratchpad {
     /// Number of passes that a group of lanes takes: the most words that any bank serves. With `serial` set
     /// (atomics), lanes that share a word take a pass each.
     fn group_passes(&self, entry: &Entry, lanes: LaneMask, serial: bool) -> u64 {
+        if serial || u32::from(entry.width) > 1 << self.bank_shift {
+            return self.passes_of_words(entry, lanes, serial);
+        }
+        // In a pass each bank serves the word of its lowest lane, and all lanes with that word.
+        let mut served = [0; MAX_BANKS];
+        let (mut left, mut passes) = (lanes, 0);
+        while left != 0 {
+            let (mut busy, mut next) = (0u64, 0);
+            for lane in lanes_of(left) {
+                let word = entry.addresses[lane] as u32 >> self.bank_shift;
+                let bank = (word & (self.banks - 1)) as usize % MAX_BANKS;
+                let is_free = busy >> bank & 1 == 0;
+                let serves = if is_free { word } else { served[bank] };
+                served[bank] = serves;
+                busy |= 1 << bank;
+                next |= u32::from(serves != word) << lane;
+            }
+            left = next;
+            passes += 1;
+        }
+        passes
+    }
+
+    /// The same, where lanes have several words or share none: counted bank by bank.
+    fn passes_of_words(&self, entry: &Entry, lanes: LaneMask, serial: bool) -> u64 {
         const NONE: u8 = u8::MAX;
         let width = u32::from(entry.width);
         // A linked list of words per bank; most banks have one or two.
