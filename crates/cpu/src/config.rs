@@ -98,6 +98,7 @@ impl CpuConfig {
                 lanes_per_cycle: smallest(1),
                 texels_per_cycle: smallest(1),
                 filter_latency_cycles: smallest(1),
+                point_latency_cycles: None,
             },
         }
     }

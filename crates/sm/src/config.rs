@@ -230,7 +230,7 @@ timings! {
     f32_mul: F32Mul,
     /// Fused multiply-adds of f32.
     f32_fma: F32Fma,
-    /// Divisions and square roots of f32.
+    /// Divisions of f32.
     f32_div: F32Div,
     /// Sums, comparisons and selections of f64.
     f64_add: F64Add,
@@ -240,7 +240,7 @@ timings! {
     f64_mul: F64Mul,
     /// Fused multiply-adds of f64.
     f64_fma: F64Fma,
-    /// Divisions and square roots of f64.
+    /// Divisions of f64.
     f64_div: F64Div,
     /// Approximate functions: reciprocals, roots, sines, exponentials, logarithms.
     sfu: Sfu,
@@ -263,6 +263,14 @@ timings! {
     /// Matrix products of f64, 8 by 8 with k 4.
     matrix_f64: MatrixF64,
     ;
+    /// Reciprocals of f32, correctly rounded; timed as divisions where a machine does not tell.
+    f32_rcp: F32Rcp = f32_div,
+    /// Square roots of f32, correctly rounded; timed as divisions where a machine does not tell.
+    f32_sqrt: F32Sqrt = f32_div,
+    /// Reciprocals of f64; timed as divisions where a machine does not tell.
+    f64_rcp: F64Rcp = f64_div,
+    /// Square roots of f64; timed as divisions where a machine does not tell.
+    f64_sqrt: F64Sqrt = f64_div,
     /// Votes across a warp; timed as shuffles where a machine does not tell.
     vote: Vote = warp,
 }

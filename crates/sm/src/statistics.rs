@@ -120,7 +120,7 @@ strata_engine::statistics! {
         issued_f32_mul: "instructions",
         /// f32 multiply-add (fma) instructions issued.
         issued_f32_fma: "instructions",
-        /// f32 divisions and square roots issued.
+        /// f32 divisions, reciprocals and square roots issued.
         issued_f32_div: "instructions",
         /// f64 additions and comparisons issued.
         issued_f64_add: "instructions",
@@ -130,7 +130,7 @@ strata_engine::statistics! {
         issued_f64_mul: "instructions",
         /// f64 multiply-add (fma) instructions issued.
         issued_f64_fma: "instructions",
-        /// f64 divisions and square roots issued.
+        /// f64 divisions, reciprocals and square roots issued.
         issued_f64_div: "instructions",
         /// Approximate functions and bit counts issued.
         issued_sfu: "instructions",
@@ -154,11 +154,11 @@ strata_engine::statistics! {
         lanes_f32_add: "lanes" [energy],
         /// Lanes that executed f32 multiplications and multiply-adds.
         lanes_f32_mul: "lanes" [energy],
-        /// Lanes that executed f32 divisions and square roots.
+        /// Lanes that executed f32 divisions, reciprocals and square roots.
         lanes_f32_div: "lanes" [energy],
-        /// Lanes that executed f64 instructions other than divisions and square roots.
+        /// Lanes that executed f64 instructions other than divisions, reciprocals and square roots.
         lanes_f64: "lanes" [energy],
-        /// Lanes that executed f64 divisions and square roots.
+        /// Lanes that executed f64 divisions, reciprocals and square roots.
         lanes_f64_div: "lanes" [energy],
         /// Lanes that executed approximate functions and bit counts.
         lanes_sfu: "lanes" [energy],
@@ -276,12 +276,12 @@ impl SmStatistics {
             Class::F32MinMax => (&mut self.issued_f32_min_max, &mut self.lanes_f32_add),
             Class::F32Mul => (&mut self.issued_f32_mul, &mut self.lanes_f32_mul),
             Class::F32Fma => (&mut self.issued_f32_fma, &mut self.lanes_f32_mul),
-            Class::F32Div => (&mut self.issued_f32_div, &mut self.lanes_f32_div),
+            Class::F32Div | Class::F32Rcp | Class::F32Sqrt => (&mut self.issued_f32_div, &mut self.lanes_f32_div),
             Class::F64Add => (&mut self.issued_f64_add, &mut self.lanes_f64),
             Class::F64MinMax => (&mut self.issued_f64_min_max, &mut self.lanes_f64),
             Class::F64Mul => (&mut self.issued_f64_mul, &mut self.lanes_f64),
             Class::F64Fma => (&mut self.issued_f64_fma, &mut self.lanes_f64),
-            Class::F64Div => (&mut self.issued_f64_div, &mut self.lanes_f64_div),
+            Class::F64Div | Class::F64Rcp | Class::F64Sqrt => (&mut self.issued_f64_div, &mut self.lanes_f64_div),
             Class::Sfu => (&mut self.issued_sfu, &mut self.lanes_sfu),
             Class::Convert => (&mut self.issued_convert, &mut self.lanes_convert),
             Class::Warp | Class::Vote => (&mut self.issued_warp, &mut self.lanes_warp),

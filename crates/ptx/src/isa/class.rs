@@ -25,11 +25,17 @@ pub enum Class {
     F32Mul,
     F32Fma,
     F32Div,
+    /// Reciprocals of f32, correctly rounded.
+    F32Rcp,
+    /// Square roots of f32, correctly rounded.
+    F32Sqrt,
     F64Add,
     F64MinMax,
     F64Mul,
     F64Fma,
     F64Div,
+    F64Rcp,
+    F64Sqrt,
     /// Approximate functions.
     Sfu,
     Convert,
@@ -72,11 +78,15 @@ impl Class {
         Class::F32Mul,
         Class::F32Fma,
         Class::F32Div,
+        Class::F32Rcp,
+        Class::F32Sqrt,
         Class::F64Add,
         Class::F64MinMax,
         Class::F64Mul,
         Class::F64Fma,
         Class::F64Div,
+        Class::F64Rcp,
+        Class::F64Sqrt,
         Class::Sfu,
         Class::Convert,
         Class::Warp,
@@ -162,7 +172,8 @@ impl FloatUnary {
     pub(super) const fn class(self, double: bool) -> Class {
         let (single, of_double) = match self {
             FloatUnary::Abs | FloatUnary::Neg => (Class::F32Add, Class::F64Add),
-            FloatUnary::Rcp | FloatUnary::Sqrt => (Class::F32Div, Class::F64Div),
+            FloatUnary::Rcp => (Class::F32Rcp, Class::F64Rcp),
+            FloatUnary::Sqrt => (Class::F32Sqrt, Class::F64Sqrt),
             FloatUnary::RcpApprox
             | FloatUnary::SqrtApprox
             | FloatUnary::RsqrtApprox

@@ -51,6 +51,18 @@ pub struct TextureConfig {
     /// Cycles from the arrival of a fetch's last texel to its filtered results, excluding write-back.
     #[schemars(range(min = 1, max = 1024), extend("unit" = "cycles"))]
     pub filter_latency_cycles: Cited<u32>,
+    /// The same where no lane blends texels: point filters, linear memory, gathers and queries. As long as filtered
+    /// ones when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1024), extend("unit" = "cycles"))]
+    pub point_latency_cycles: Option<Cited<u32>>,
+}
+
+impl TextureConfig {
+    /// Cycles from the arrival of a fetch's last texel to results that blend nothing.
+    pub fn point_latency(&self) -> u32 {
+        self.point_latency_cycles.as_deref().map_or(*self.filter_latency_cycles, |cycles| *cycles)
+    }
 }
 
 /// The `shared` table of the load/store unit's section.
@@ -118,6 +130,7 @@ impl LsuConfig {
         in_range("texture.lanes_per_cycle", *self.texture.lanes_per_cycle, 1, 32)?;
         in_range("texture.texels_per_cycle", *self.texture.texels_per_cycle, 1, 8)?;
         in_range("texture.filter_latency_cycles", *self.texture.filter_latency_cycles, 1, 1024)?;
+        in_range("texture.point_latency_cycles", self.texture.point_latency(), 1, 1024)?;
         for (name, value) in [
             ("segment_bytes", *self.segment_bytes),
             ("atomic_combining_lanes", self.combining_lanes()),

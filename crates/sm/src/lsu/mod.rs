@@ -112,7 +112,7 @@ pub struct Lsu {
     copies: Copies,
     bulk: Bulk,
     resolver: Resolver,
-    /// When shared memory, the requests for constants or the filtering of texels have something to do next.
+    /// When shared memory, the requests for constants or the results of fetches have something to do next.
     due: Cycle,
     /// Completed instructions, ordered by the cycle of their write-back.
     done: DelayLine<Place>,
@@ -269,7 +269,7 @@ impl Lsu {
         }
     }
 
-    /// Completes what shared memory and the filters of textures have done.
+    /// Completes what shared memory and the texture unit have done.
     #[inline(never)]
     fn complete_passes(&mut self, now: Cycle) {
         if self.behind.is_some() {
@@ -283,7 +283,7 @@ impl Lsu {
                 self.close(place, now);
             }
         }
-        while let Some(place) = self.textures.filtering.pop(now) {
+        while let Some(place) = self.textures.next_result(now) {
             let entry = self.table.get_mut(place);
             self.textures.results(place, entry.lanes, &mut entry.image.words);
             self.end(place, now);
@@ -319,13 +319,13 @@ impl Lsu {
             self.front -= 1;
             self.close(place, now);
         }
-        let filtered = self.textures.filtering.next_ready();
-        self.due = self.scratchpad.next_event().min(self.constants.next_event()).min(filtered);
+        let fetched = self.textures.next_event();
+        self.due = self.scratchpad.next_event().min(self.constants.next_event()).min(fetched);
         if let Some(behind) = &self.behind {
             if !self.banks_are_open() {
                 // The next passes begin when the part has room.
                 let completed = self.scratchpad.next_completion();
-                self.due = completed.min(self.constants.next_event()).min(filtered);
+                self.due = completed.min(self.constants.next_event()).min(fetched);
             }
             self.due = self.due.min(behind.part.next_event(now.next()));
         }
@@ -378,8 +378,9 @@ impl Lsu {
     #[inline(never)]
     fn close_last(&mut self, place: Place, now: Cycle) {
         if self.table.get(place).operation == Operation::Texture {
-            self.textures.filter(place, now);
-            self.due = self.due.min(self.textures.filtering.next_ready());
+            let lanes = self.table.get(place).lanes;
+            self.textures.begin_results(place, lanes, now);
+            self.due = self.due.min(self.textures.next_event());
         } else {
             self.end(place, now);
         }

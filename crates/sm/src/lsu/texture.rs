@@ -1,15 +1,15 @@
 //! The texture unit: turns coordinates into texel reads through the L1D, and texels into filtered results.
 //!
 //! ```text
-//!          passes, then address_latency        one access a cycle            filter_latency     writeback_latency
+//!          passes, then address_latency        one access a cycle            filter or point    writeback_latency
 //!   begin ------------------------------> first access offered ... last one --------------> end ----------> write-back
 //! ```
 //!
 //! A fetch takes one pass for every `lanes_per_cycle` active lanes and every `texels_per_cycle` texels per lane;
 //! fetches pass one after another. Texels are read through the L1D as weak loads, and all lanes' texels in one
 //! segment share an access. The L1D accepts one access per cycle; when both the texture unit and the rest of the
-//! load/store unit have one ready, they alternate. Once the last texel has arrived, the results are filtered from the
-//! bytes received.
+//! load/store unit have one ready, they alternate. Once the last texel has arrived, the results are made of the bytes
+//! received: after the filter's latency where a lane blends texels, after that of points where none does.
 
 use std::sync::Arc;
 
@@ -74,6 +74,12 @@ impl Fetch {
             return 1;
         }
         lanes_of(lanes).map(|lane| self.footprints[lane].texels.into()).max().unwrap_or(1)
+    }
+
+    /// Whether any lane's result is a blend of texels.
+    fn blends(&self, lanes: LaneMask) -> bool {
+        let is_blend = |lane: usize| self.footprints[lane].texels > 1;
+        self.what.is_some_and(|what| what.gather.is_none()) && lanes_of(lanes).any(is_blend)
     }
 
     /// Whether texels have yet to be requested.
@@ -141,12 +147,15 @@ pub struct TextureUnit {
     /// Fetches with texels left to request, oldest first.
     pub queue: DelayLine<Place>,
     /// Fetches whose results are being filtered.
-    pub filtering: DelayLine<Place>,
+    filtering: DelayLine<Place>,
+    /// Fetches that blend nothing, and queries, on their way to their results.
+    points: DelayLine<Place>,
     /// First cycle in which the unit can start another fetch.
     free_at: Cycle,
     lanes_per_cycle: u32,
     texels_per_cycle: u32,
     filter_latency: u64,
+    point_latency: u64,
 }
 
 impl TextureUnit {
@@ -157,10 +166,12 @@ impl TextureUnit {
             headers: Arc::default(),
             queue: DelayLine::growing(instructions),
             filtering: DelayLine::growing(instructions),
+            points: DelayLine::growing(instructions),
             free_at: Cycle::ZERO,
             lanes_per_cycle: *config.lanes_per_cycle,
             texels_per_cycle: *config.texels_per_cycle,
             filter_latency: u64::from(*config.filter_latency_cycles),
+            point_latency: u64::from(config.point_latency()),
         }
     }
 
@@ -193,14 +204,29 @@ impl TextureUnit {
         (passes, texels)
     }
 
-    /// Starts filtering a fetch whose texels have all arrived; it completes after the filter latency.
-    pub fn filter(&mut self, place: Place, now: Cycle) {
-        self.filtering
-            .push(now + self.filter_latency, place)
-            .expect("there is room for every instruction in flight");
+    /// Starts on the results of a fetch whose texels have all arrived.
+    pub fn begin_results(&mut self, place: Place, lanes: LaneMask, now: Cycle) {
+        let (line, latency) = if self.fetches[usize::from(place)].blends(lanes) {
+            (&mut self.filtering, self.filter_latency)
+        } else {
+            (&mut self.points, self.point_latency)
+        };
+        line.push(now + latency, place).expect("there is room for every instruction in flight");
     }
 
-    /// Writes a fetch's filtered results into `rows`, one row per component. A query's results are in the rows
+    /// Takes a fetch whose results are there.
+    #[inline]
+    pub fn next_result(&mut self, now: Cycle) -> Option<Place> {
+        self.filtering.pop(now).or_else(|| self.points.pop(now))
+    }
+
+    /// The cycle in which the next results are there.
+    #[inline]
+    pub fn next_event(&self) -> Cycle {
+        self.filtering.next_ready().min(self.points.next_ready())
+    }
+
+    /// Writes a fetch's results into `rows`, one row per component. A query's results are in the rows
     /// already.
     pub fn results(&self, place: Place, lanes: LaneMask, rows: &mut [Row]) {
         let fetch = &self.fetches[usize::from(place)];

@@ -96,8 +96,12 @@ fn latency_and_throughput_are_the_machine_files() {
     let same = vec![[0; 4]; THREADS as usize];
     let one = |sets: &[&str]| measure(&spec, FETCH, &same, PLAIN, (sets, false)).0;
     let plain = one(&[]);
-    // The last warp's results wait for the filter, and nothing else does meanwhile.
-    assert_eq!(one(&["lsu.texture.filter_latency_cycles=321"]), plain + 100);
+    // The last warp's results wait for the filter, and nothing else does meanwhile: points for what comes instead.
+    assert_eq!(one(&["lsu.texture.point_latency_cycles=101"]), plain + 100);
+    assert_eq!(one(&["lsu.texture.filter_latency_cycles=321"]), plain);
+    let blends = Spec { filter: Filter::Linear, ..Spec::new(Geometry::D2, [64, 48, 1]) };
+    let linear = |sets: &[&str]| measure(&blends, FETCH, &same, PLAIN, (sets, false)).0;
+    assert_eq!(linear(&["lsu.texture.filter_latency_cycles=321"]), linear(&[]) + 100);
     // All wait for the line that the first fetch asks for, which its 8 passes delay.
     assert_eq!(one(&["lsu.texture.lanes_per_cycle=1"]), plain + 24);
     assert!(one(&["lsu.texture.lanes_per_cycle=32"]) < plain);

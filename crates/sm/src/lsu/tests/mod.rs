@@ -152,6 +152,7 @@ pub fn config() -> LsuConfig {
             lanes_per_cycle: cited(4),
             texels_per_cycle: cited(4),
             filter_latency_cycles: cited(7),
+            point_latency_cycles: None,
         },
     }
 }

@@ -17,11 +17,15 @@ const FETCH: Op = Op::Texture(TextureFetch {
 
 /// A bench whose handle 1 is 1,024 words of linear memory, and whose kernel fetches.
 fn bench() -> Bench {
-    let mut bench = Bench::new(&config());
+    bench_with(&config(), Channel::U32, Filter::Point)
+}
+
+fn bench_with(config: &LsuConfig, channel: Channel, filter: Filter) -> Bench {
+    let mut bench = Bench::new(config);
     let mut headers = Headers::default();
     let image = Image {
         base: BASE,
-        format: Format { channel: Channel::U32, channels: 1 },
+        format: Format { channel, channels: 1 },
         geometry: Geometry::D1,
         width: 1024,
         height: 1,
@@ -34,7 +38,7 @@ fn bench() -> Bench {
         Header::Texture(Texture {
             image,
             addressing: [Addressing::Clamp; 3],
-            filter: Filter::Point,
+            filter,
             read: Read::Element,
             normalized: false,
             border: [0.0; 4],
@@ -69,6 +73,46 @@ fn a_fetch_takes_its_passes_and_the_filter_on_top_of_a_load() {
     assert_eq!(bench.rows[0].0.to_vec(), red);
     // Channels that a texel lacks are nought, as GPUs have them.
     assert_eq!((bench.rows[1], bench.rows[3]), (Row::ZERO, Row::ZERO));
+}
+
+#[test]
+fn what_blends_nothing_does_not_wait_for_the_filter() {
+    let mut config = config();
+    config.texture.point_latency_cycles = Some(Cited::new(4, "test"));
+    let floats = TextureFetch {
+        geometry: Geometry::D1,
+        integer: false,
+        result: Ty::F32,
+        gather: None,
+        detail: Detail::Base,
+    };
+    let between = |lane: u64| u64::from((lane as f32 + 0.75).to_bits());
+    let cycle_of = |filter, what: TextureFetch, of: &dyn Fn(u64) -> u64| {
+        let mut bench = bench_with(&config, Channel::F32, filter);
+        bench.issue(0, Op::Texture(what), &texels(of));
+        bench.drain();
+        bench.finished[0].clone()
+    };
+    // As a_fetch_takes_its_passes_and_the_filter_on_top_of_a_load, 3 cycles sooner: 4 instead of the filter's 7.
+    assert_eq!(cycle_of(Filter::Point, floats, &between), "36: warp 0 pc 40");
+    // Integer coordinates name one texel, whatever the filter.
+    let whole = TextureFetch { integer: true, ..floats };
+    assert_eq!(cycle_of(Filter::Linear, whole, &|lane| lane), "36: warp 0 pc 40");
+    // Neighbours that are blended: a second line for the last lane's, and the filter.
+    assert_eq!(cycle_of(Filter::Linear, floats, &between), "40: warp 0 pc 40");
+    // Neighbours that are gathered, not blended.
+    let gathers = TextureFetch { gather: Some(0), ..floats };
+    assert_eq!(cycle_of(Filter::Linear, gathers, &between), "37: warp 0 pc 40");
+    // An answer has no texels.
+    assert_eq!(
+        {
+            let mut bench = bench_with(&config, Channel::F32, Filter::Linear);
+            bench.issue(0, Op::TextureQuery(TextureQuery::Width), &texels(|_| 0));
+            bench.drain();
+            bench.finished[0].clone()
+        },
+        "16: warp 0 pc 40"
+    );
 }
 
 #[test]
