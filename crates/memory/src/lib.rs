@@ -31,6 +31,7 @@ pub mod read_only;
 pub mod register_banks;
 pub mod replacement;
 pub mod slice_map;
+pub mod sub_cores;
 pub mod tags;
 pub mod tile;
 pub mod touch;

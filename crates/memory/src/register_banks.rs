@@ -47,7 +47,10 @@ strata_engine::statistics! {
 /// Most banks.
 const MOST_BANKS: usize = 64;
 
-/// Sums of a register's name and a warp slot.
+/// Most warp slots.
+const MOST_WARPS: usize = 64;
+
+/// Sums of a register's name and a turn.
 const SUMS: usize = 512;
 
 /// Rows of one request that wait for their banks, one in each.
@@ -64,8 +67,8 @@ struct Read {
 pub struct Footprint {
     /// How many rows.
     pub rows: u8,
-    /// Whether only the registers themselves tell their banks: some bank has three rows or more, or the number of banks does not
-    /// divide 64.
+    /// Whether only the registers themselves tell their banks: some bank has three rows or more, or the number of a warp's banks
+    /// does not divide 64.
     is_irregular: bool,
     /// One bit per bank with a row,
     banks: u64,
@@ -82,18 +85,31 @@ pub struct WriteInPlace {
     pub is_partial: bool,
 }
 
+/// What a warp slot has of the banks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    /// One bit per bank in which its rows lie.
+    all: u64,
+    /// The first of them.
+    first: u8,
+    /// Where its register 0 lies among them, before the modulo.
+    turn: u8,
+}
+
 /// Banks of registers. Register r of warp w lies in bank `(r + w) % banks`, so that the same register of neighbouring warps does
-/// not collide (Lindholm et al., US patent 7,834,881; other simulators use the same rule).
+/// not collide (Lindholm et al., US patent 7,834,881; other simulators use the same rule). Where sub-cores have banks of their own,
+/// the rule holds within each, of its warps in order ([`RegisterBanks::divided`]).
 ///
 /// A row's bytes go to its collector with the request: only when they arrive there is a matter of banks. A bank grants
 /// its reads in the order of the requests, so one list of requests stands for the queues of all banks.
 pub struct RegisterBanks {
     rows: Vec<Row>,
     rows_per_warp: u32,
+    /// Banks that a warp's rows lie in.
     banks: u32,
-    /// One bit per bank.
-    all: u64,
-    /// By register and warp, added up: the bank.
+    /// By warp slot.
+    shares: [Share; MOST_WARPS],
+    /// By register and turn, added up: the bank among those of the warp.
     bank_of: [u8; SUMS],
     /// What waits for banks, oldest first.
     reads: Vec<Read>,
@@ -116,8 +132,8 @@ impl RegisterBanks {
             rows: Row::zeros(rows),
             rows_per_warp: 0,
             banks,
-            all: u64::MAX >> (64 - banks),
-            bank_of: std::array::from_fn(|sum| (sum as u32 % banks) as u8),
+            shares: [Share::default(); MOST_WARPS],
+            bank_of: [0; SUMS],
             reads: Vec::with_capacity(tickets),
             waiting: 0,
             written: 0,
@@ -126,6 +142,25 @@ impl RegisterBanks {
             extra_latency: u64::from(read_latency) - 1,
             statistics: RegisterFileStatistics::default(),
         }
+        .divided(1)
+    }
+
+    /// Gives each of `parts` sub-cores its share of the banks, whose number is a multiple of theirs. Warp w belongs to sub-core
+    /// w modulo their number.
+    #[must_use]
+    pub fn divided(mut self, parts: u32) -> Self {
+        let banks = self.banks / parts;
+        self.shares = std::array::from_fn(|warp| {
+            let first = warp as u32 % parts * banks;
+            Share {
+                all: u64::MAX >> (64 - banks) << first,
+                first: first as u8,
+                turn: (warp as u32 / parts) as u8,
+            }
+        });
+        self.bank_of = std::array::from_fn(|sum| (sum as u32 % banks) as u8);
+        self.banks = banks;
+        self
     }
 
     /// Lays out the rows: row r of warp w is at `w * rows_per_warp + r`.
@@ -133,10 +168,16 @@ impl RegisterBanks {
         self.rows_per_warp = rows_per_warp;
     }
 
+    #[inline(always)]
+    fn share(&self, warp: u8) -> &Share {
+        &self.shares[usize::from(warp) % MOST_WARPS]
+    }
+
     #[inline]
     fn place(&self, warp: u8, register: Reg) -> (u32, usize) {
         let row = u32::from(warp) * self.rows_per_warp + u32::from(register.0);
-        let bank = self.bank_of[usize::from(register.0) + usize::from(warp)];
+        let Share { first, turn, .. } = *self.share(warp);
+        let bank = first + self.bank_of[usize::from(register.0) + usize::from(turn)];
         (row, usize::from(bank) % MOST_BANKS)
     }
 
@@ -173,7 +214,8 @@ impl RegisterBanks {
     /// The banks of a regular footprint in a warp slot.
     #[inline(always)]
     fn turned(&self, repeated: u64, warp: u8) -> u64 {
-        repeated.rotate_left(self.bank_of[usize::from(warp)].into()) & self.all
+        let Share { all, turn, .. } = *self.share(warp);
+        repeated.rotate_left(turn.into()) & all
     }
 
     /// The banks that have been written in this cycle.
@@ -358,10 +400,13 @@ mod tests {
 
     #[test]
     fn rows_in_place_take_the_time_of_rows_one_by_one() {
-        for count in [1, 3, 4, 16, 24, 32, 64] {
+        let of_sub_cores = [(8, 4), (12, 2), (24, 4), (64, 8)];
+        for (count, parts) in
+            [1, 3, 4, 16, 24, 32, 64].map(|count| (count, 1)).into_iter().chain(of_sub_cores)
+        {
             let mut stream = Stream::new(u64::from(count), "rows in place");
             let make = || {
-                let mut banks = RegisterBanks::new(count, 1 + count % 3, 8 * 40, 4096);
+                let mut banks = RegisterBanks::new(count, 1 + count % 3, 8 * 40, 4096).divided(parts);
                 banks.prepare(40);
                 banks
             };

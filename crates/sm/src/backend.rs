@@ -7,13 +7,13 @@ use strata_memory::register_banks::WriteInPlace;
 use strata_ptx::isa::{Dst, Instruction, Op, Pc};
 use strata_ptx::lanes::{ALL_LANES, Row};
 
-use crate::collector::Target;
 use crate::config::UnitKind;
 use crate::doors::Doors;
 use crate::execute::View;
 use crate::launch::Launch;
 use crate::lsu::MemoryInstruction;
 use crate::sm::Sm;
+use crate::target::Target;
 use crate::token::Token;
 
 impl<D: Doors> Sm<D> {
@@ -35,20 +35,20 @@ impl<D: Doors> Sm<D> {
             return self.dispatch_only(launch, index, target, now);
         }
         let ready = self.collectors.ready_targets();
-        if ready >> Target::CONTROL.index() & 1 == 1 {
+        if Target::CONTROL.is_in(ready) {
             while let Some(index) = self.collectors.oldest_ready(Target::CONTROL) {
                 self.resolve(launch, index, now);
             }
         }
-        for kind in UnitKind::of_mask(ready & UnitKind::COMPUTING) {
-            while let Some(index) = self.collectors.oldest_ready(Target::unit(kind))
-                && let Some(unit) = self.units.available(kind, now)
+        for target in Target::members(ready & Target::COMPUTING) {
+            while let Some(index) = self.collectors.oldest_ready(target)
+                && let Some(unit) = self.units.available(target, now)
             {
                 self.compute(launch, index, unit, now);
             }
         }
         // One memory instruction per cycle: the width of the path into the load/store unit.
-        if ready >> Target::MEMORY.index() & 1 == 1
+        if Target::MEMORY.is_in(ready)
             && self.lsu.can_accept()
             && let Some(index) = self.collectors.oldest_ready_in_order(Target::MEMORY)
         {
@@ -66,8 +66,8 @@ impl<D: Doors> Sm<D> {
                     self.access(launch, index, now);
                 }
             }
-            Some(kind) => {
-                if let Some(unit) = self.units.available(kind, now) {
+            Some(_) => {
+                if let Some(unit) = self.units.available(target, now) {
                     self.compute(launch, index, unit, now);
                 }
             }

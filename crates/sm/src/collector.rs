@@ -4,47 +4,17 @@ use strata_engine::Cycle;
 use strata_memory::bits::members;
 use strata_memory::doors::{Arrival, CollectorPort, RegisterFile, Ticket};
 use strata_memory::register_banks::Footprint;
+use strata_memory::sub_cores::parts;
 use strata_ptx::exec::picked_element;
 use strata_ptx::isa::{Instruction, Op, Pc, Reg, RegSet, Src};
 use strata_ptx::lanes::{LaneMask, Row};
 
-use crate::config::{COLLECTOR_ROWS, CollectorPool, UnitKind};
-use crate::slots::Slots;
+use crate::config::{COLLECTOR_ROWS, SmConfig, UnitKind};
+use crate::slots::{MOST_SLOTS, Slots};
+use crate::target::{Target, Targets};
 
 /// Largest number of predicate registers per thread.
 pub const PREDICATES: usize = 32;
-
-/// Where an instruction goes once its operands have arrived: a kind of unit, or the control logic, which resolves it at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target(u8);
-
-/// More than there are targets, so that an index needs no check.
-const TARGETS: usize = (UnitKind::COUNT + 1).next_power_of_two();
-
-impl Target {
-    /// The control logic.
-    pub const CONTROL: Target = Target(UnitKind::COUNT as u8);
-    /// The load/store unit.
-    pub const MEMORY: Target = Target::unit(UnitKind::Ldst);
-
-    /// A unit of this kind.
-    #[inline]
-    pub const fn unit(kind: UnitKind) -> Target {
-        Target(kind as u8)
-    }
-
-    /// The kind of unit; `None` for the control logic.
-    #[inline]
-    pub fn kind(self) -> Option<UnitKind> {
-        UnitKind::ALL.get(usize::from(self.0)).copied()
-    }
-
-    /// A dense index.
-    #[inline(always)]
-    pub const fn index(self) -> usize {
-        self.0 as usize % TARGETS
-    }
-}
 
 /// An array of registers of which an instruction reads one, and that it cannot name before its index has arrived: the
 /// collector's second read (Morpheus, MICRO 2022, Fig. 10).
@@ -83,7 +53,11 @@ fn second_read(instruction: &Instruction, registers: u8) -> SecondRead {
     SecondRead { first: first.0, registers, place: instruction.row_of[1] }
 }
 
-/// All operand collectors of an SM. Each pool is a contiguous range of them.
+/// Most pools that serve anything, and so much of a part's number is that of its pool.
+const POOLS: usize = UnitKind::COUNT.next_power_of_two();
+
+/// All operand collectors of an SM. Each pool is a contiguous range of them, and so is each part of a pool: what a sub-core
+/// has of it.
 #[derive(Debug)]
 pub struct Collectors {
     units: Slots<Collected>,
@@ -92,14 +66,16 @@ pub struct Collectors {
     /// Mask of all collectors.
     all: u64,
     rows: Vec<Row>,
-    /// Per target: mask of the collectors in its pool.
-    places: [u64; TARGETS],
-    /// Per target: index of its pool.
-    pool_of: [u8; TARGETS],
+    /// Per target of a sub-core: mask of the collectors from which it is reached.
+    places: [u64; Target::COUNT],
+    /// Per collector: number of its part of a pool.
+    part_of: Slots<u8>,
+    /// Per part: mask of the warps whose instructions it takes.
+    warps_of: Slots<u64>,
     /// Mask of free collectors.
     free: u64,
-    /// Mask of pools without a free collector.
-    full: u32,
+    /// Mask of parts without a free collector.
+    full: u64,
     /// Collectors whose operands have all arrived.
     ready: u64,
     /// Per warp: mask of its collectors whose operands have not all arrived.
@@ -111,9 +87,9 @@ pub struct Collectors {
     /// Those of them whose pick has just arrived.
     picked: Vec<u8>,
     /// Per target: mask of its occupied collectors.
-    bound: [u64; TARGETS],
-    /// Mask of the targets of ready collectors.
-    targets: u8,
+    bound: [u64; Target::COUNT],
+    /// The targets of ready collectors.
+    targets: Targets,
     arrived: Vec<Arrival>,
     /// Per collector: issue sequence number of its instruction.
     sequences: Slots<u64>,
@@ -121,20 +97,30 @@ pub struct Collectors {
 }
 
 impl Collectors {
-    /// Builds the collectors of a machine file, all free. Control instructions use the pool of the SP units.
-    pub fn new(config: &[CollectorPool]) -> Self {
-        let mut pools = Vec::new();
-        let mut pool_of = [0; TARGETS];
+    /// Builds the collectors of a machine file that has been checked, all free. Control instructions use the pool of the SP units.
+    pub fn new(config: &SmConfig) -> Self {
+        let sub_cores = config.sub_cores() as usize;
+        let mut places = [0; Target::COUNT];
+        let (mut part_of, mut warps_of) = (Slots::new(|| 0), Slots::new(|| 0));
+        let serving = || config.collectors.iter().filter(|pool| !pool.serves.is_empty());
+        let control = serving().position(|pool| pool.serves.contains(&UnitKind::Sp)).unwrap_or(0);
         let mut count = 0;
-        for (index, pool) in config.iter().enumerate() {
-            pools.push((u64::MAX >> (64 - *pool.count)) << count);
-            count += *pool.count;
-            for kind in &pool.serves {
-                pool_of[*kind as usize] = index as u8;
+        for (number, pool) in serving().enumerate() {
+            let units = pool.serves.iter().map(|kind| Target::unit(*kind));
+            let served = units.chain((number == control).then_some(Target::CONTROL));
+            let parts = parts(*pool.count, sub_cores as u32).expect("the machine file has been checked");
+            let each = *pool.count / parts;
+            for sub_core in 0..sub_cores {
+                let in_pool = sub_core % parts as usize;
+                let collectors = u64::MAX >> (64 - each) << (count + each * in_pool as u32);
+                let part = number + POOLS * in_pool;
+                members(collectors).for_each(|collector| part_of[collector] = part as u8);
+                warps_of[part] |=
+                    (sub_core..MOST_SLOTS).step_by(sub_cores).fold(0, |warps, warp| warps | 1 << warp);
+                served.clone().for_each(|target| places[target.in_sub_core(sub_core).index()] = collectors);
             }
+            count += *pool.count;
         }
-        pool_of[Target::CONTROL.index()] = pool_of[UnitKind::Sp as usize];
-        let places = pool_of.map(|pool: u8| pools[usize::from(pool)]);
         let empty = Collected { warp: 0, pc: 0, lanes: 0, target: Target::CONTROL, missing: 0 };
         Collectors {
             units: Slots::new(|| empty),
@@ -144,13 +130,14 @@ impl Collectors {
             rows: Row::zeros(count as usize * COLLECTOR_ROWS),
             free: u64::MAX >> (64 - count),
             places,
-            pool_of,
+            part_of,
+            warps_of,
             ready: 0,
             collecting: Slots::new(|| 0),
             picking: 0,
             seconds: Slots::new(SecondRead::default),
             picked: Vec::with_capacity(count as usize),
-            bound: [0; TARGETS],
+            bound: [0; Target::COUNT],
             targets: 0,
             arrived: Vec::with_capacity(count as usize * COLLECTOR_ROWS),
             sequences: Slots::new(|| 0),
@@ -163,31 +150,37 @@ impl Collectors {
         self.free == self.all
     }
 
-    /// Index of the pool that serves a target.
-    #[inline]
+    /// Number of the pool that serves a target.
     pub fn pool_of(&self, target: Target) -> usize {
-        self.pool_of[target.index()] as usize
+        usize::from(self.part_of[self.places[target.index()].trailing_zeros() as usize]) % POOLS
     }
 
-    /// Mask of the pools that have no free collector.
+    /// Mask of the parts of pools that have no free collector.
     #[inline]
-    pub fn full(&self) -> u32 {
+    pub fn full(&self) -> u64 {
         self.full
     }
 
-    /// Takes a free collector of the target's pool for the instruction that issues. Returns its index.
+    /// The same parts: of each the number of its pool, and the mask of the warps for which it is there.
+    #[inline]
+    pub fn full_parts(&self) -> impl Iterator<Item = (usize, u64)> {
+        members(self.full).map(|part| (part % POOLS, self.warps_of[part]))
+    }
+
+    /// Takes a free collector for the instruction that issues, which names the target as its sub-core does
+    /// ([`SubCores::local`](crate::target::SubCores::local)). Returns its index.
     ///
     /// # Panics
-    /// When the pool has no free collector: ask [`Collectors::full`] first.
+    /// When none is free: ask [`Collectors::full`] first.
     #[inline(always)]
-    pub fn take(&mut self, target: Target) -> usize {
-        let free = self.free & self.places[target.index()];
+    pub fn take(&mut self, local: Target) -> usize {
+        let free = self.free & self.places[local.index()];
         assert!(free != 0, "an instruction issues to a free collector");
         let index = free.trailing_zeros() as usize;
         let bit = 1 << index;
         self.free &= !bit;
         if free == bit {
-            self.full |= 1 << self.pool_of(target);
+            self.full |= 1 << self.part_of[index];
         }
         self.sequence += 1;
         self.sequences[index] = self.sequence;
@@ -331,9 +324,9 @@ impl Collectors {
         self.ready.is_power_of_two().then(|| (index, self.units[index].target))
     }
 
-    /// Mask of the targets ([`Target::index`]) for which some instruction has all its operands.
+    /// The targets for which some instruction has all its operands.
     #[inline]
-    pub fn ready_targets(&self) -> u8 {
+    pub fn ready_targets(&self) -> Targets {
         self.targets
     }
 
@@ -403,7 +396,7 @@ impl Collectors {
         let target = self.units[index].target.index();
         self.free |= bit;
         if self.full != 0 {
-            self.full &= !(1 << self.pool_of[target]);
+            self.full &= !(1 << self.part_of[index]);
         }
         self.ready &= !bit;
         self.bound[target] &= !bit;

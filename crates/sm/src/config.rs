@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
-use strata_memory::bits::members;
 use strata_memory::doors::RegisterFileSite;
 use strata_memory::policy::Chosen;
+use strata_memory::sub_cores::parts;
 use strata_ptx::isa::{Class, MAX_ROWS};
 use strata_warp::WARP_LANES;
 
@@ -63,6 +63,12 @@ pub struct SmConfig {
     /// Warp schedulers, each of which issues for its own warps. Warp w belongs to scheduler w modulo this number.
     #[schemars(range(min = 1, max = 8), extend("unit" = "schedulers"))]
     pub schedulers: Cited<u32>,
+    /// Whether the SM consists of sub-cores, one for each scheduler, as since Volta; false when absent. Warp w belongs to sub-core w
+    /// modulo their number. Each has an equal share of the units of each kind, of the collectors of each pool and of the
+    /// banks of an `sram` register file, and uses no others. What is fewer than the sub-cores serves them all, as do the load/store
+    /// unit and register files of other designs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_cores: Option<Cited<bool>>,
     /// Policy by which a scheduler picks among its ready warps.
     pub scheduling: Cited<Scheduling>,
     /// Capacity of a warp's instruction buffer in instructions; also the most that one fetch delivers.
@@ -110,27 +116,19 @@ impl UnitKind {
     /// Every kind, in declaration order.
     pub const ALL: [UnitKind; UnitKind::COUNT] =
         [UnitKind::Sp, UnitKind::Int, UnitKind::Dp, UnitKind::Sfu, UnitKind::Tensor, UnitKind::Ldst];
-    /// Mask of the kinds that compute: every kind except the load/store unit.
-    pub const COMPUTING: u8 = (1 << UnitKind::Ldst as u8) - 1;
-
-    /// The kinds of a mask with one bit per kind, in declaration order.
-    #[inline]
-    pub fn of_mask(mask: u8) -> impl Iterator<Item = UnitKind> {
-        members(u64::from(mask)).map(|kind| UnitKind::ALL[kind])
-    }
 }
 
 /// A pool of operand collectors that serves some kinds of units.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CollectorPool {
-    /// Number of collectors in the pool, 1 to 64.
+    /// Number of collectors in the pool, 1 to 64. With `sm.sub_cores` each sub-core has an equal share.
     pub count: Cited<u32>,
     /// Unit kinds that the pool serves. Exactly one pool serves each kind in use.
     pub serves: Vec<UnitKind>,
 }
 
-/// Number of execution units of each kind, at most 16. An SM has exactly one load/store unit.
+/// Number of execution units of each kind in the SM, at most 16. An SM has exactly one load/store unit.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnitCounts {
@@ -303,6 +301,11 @@ impl SmConfig {
         self.fetches_per_cycle.as_deref().map_or(1, |fetches| *fetches)
     }
 
+    /// Sub-cores of the SM; 1 if its warps share everything.
+    pub fn sub_cores(&self) -> u32 {
+        if self.sub_cores.as_ref().is_some_and(|has| **has) { *self.schedulers } else { 1 }
+    }
+
     /// Requirements on this SM's register file: its number of rows and of read tickets. `seed` seeds its random
     /// streams.
     pub fn register_file_site(&self, seed: u64) -> RegisterFileSite {
@@ -310,6 +313,7 @@ impl SmConfig {
         RegisterFileSite {
             rows: *self.registers as usize / WARP_LANES,
             warps: *self.warp_slots,
+            sub_cores: self.sub_cores(),
             registers_per_thread: *self.registers_per_thread,
             tickets: collectors * COLLECTOR_ROWS,
             seed,
@@ -361,9 +365,14 @@ impl SmConfig {
         within("pipeline_latency_cycles", *self.pipeline_latency_cycles, 0, 100)?;
         let name = self.scheduling.name();
         self.scheduling.check().map_err(|error| format!("sm.scheduling: {name}: {error}"))?;
+        let shares = |name: &str, count: u32| match parts(count, self.sub_cores()) {
+            Ok(_) => Ok(()),
+            Err(expected) => Err(format!("sm.{name} = {count}: expected {expected}")),
+        };
         let mut served = [0; UnitKind::COUNT];
         for pool in &self.collectors {
             within("collectors.count", *pool.count, 1, 64)?;
+            shares("collectors.count", *pool.count)?;
             for kind in &pool.serves {
                 served[*kind as usize] += 1;
             }
@@ -378,6 +387,7 @@ impl SmConfig {
                 ));
             }
             within("units", self.units.of(kind), u32::from(used), 16)?;
+            shares(&format!("units.{kind:?}").to_lowercase(), self.units.of(kind))?;
         }
         for (_, name, timing) in self.timing.iter() {
             within(&format!("timing.{name}.latency_cycles"), *timing.latency_cycles, 1, 1000)?;

@@ -1,8 +1,9 @@
 //! The warps whose next instructions need a collector, or the load/store unit.
 
-use crate::collector::{Collectors, Target};
+use crate::collector::Collectors;
 use crate::config::UnitKind;
 use crate::slots::Slots;
+use crate::target::Target;
 
 /// More than there are kinds of need: a pool for each kind of unit, with and without the load/store unit, and none.
 const DEMANDS: usize = (2 * UnitKind::COUNT + 1).next_power_of_two();

@@ -1,5 +1,7 @@
 //! Execution units: compute values at dispatch and write them back after the latency of their class.
 
+use std::ops::Range;
+
 use strata_engine::{Cycle, Wheel};
 use strata_ptx::exec::{OperandFamily, Operands, Routine, routine};
 use strata_ptx::isa::{Class, Dst, Instruction, Pc, PredReg, Reg, Src};
@@ -8,6 +10,7 @@ use strata_ptx::lanes::{LaneMask, Row, WARP_LANES};
 use crate::collector::PREDICATES;
 use crate::config::{SmConfig, UnitKind};
 use crate::lsu::Finished;
+use crate::target::{Target, unit_parts};
 use crate::token::Token;
 
 /// Largest number of rows that an instruction writes.
@@ -188,8 +191,10 @@ pub struct Units {
     timing: [ClassTiming; Class::COUNT],
     /// By code index, for the kernel that runs: what computes the instruction once its operands have been collected.
     routines: Vec<Routine<Views>>,
-    /// By kind: the cycle in which each unit can accept its next instruction.
-    free_at: [Vec<Cycle>; UnitKind::COUNT],
+    /// The cycle in which each unit can accept its next instruction.
+    free_at: Vec<Cycle>,
+    /// By target: the first of its units among them, and the first behind.
+    places: [(u8, u8); Target::COUNT],
     /// Those that were ever needed together.
     outcomes: Vec<Outcome>,
     unused: Vec<u16>,
@@ -219,10 +224,21 @@ impl Units {
         let count: u32 =
             UnitKind::ALL.iter().map(|kind| depth[*kind as usize] * config.units.of(*kind)).sum();
         let count = (2 * count).clamp(16, u32::from(u16::MAX)) as u16;
+        let mut places = [(0, 0); Target::COUNT];
+        let mut units = 0;
+        for kind in UnitKind::ALL {
+            let parts = unit_parts(config, kind);
+            for part in 0..parts {
+                let first = units;
+                units += (config.units.of(kind) / parts) as u8;
+                places[Target::unit(kind).in_sub_core(part as usize).index()] = (first, units);
+            }
+        }
         Units {
             timing,
             routines: Vec::new(),
-            free_at: UnitKind::ALL.map(|kind| vec![Cycle::ZERO; config.units.of(kind) as usize]),
+            free_at: vec![Cycle::ZERO; units.into()],
+            places,
             outcomes: Vec::new(),
             unused: Vec::new(),
             under_way: 0,
@@ -251,19 +267,26 @@ impl Units {
         self.timing[class as usize].unit
     }
 
-    /// Index of a unit of this kind that can accept an instruction now; `None` when all are busy or no outcome is
+    /// The units of a target.
+    #[inline(always)]
+    fn units(&self, target: Target) -> Range<usize> {
+        let (first, end) = self.places[target.index()];
+        first.into()..end.into()
+    }
+
+    /// Index of a unit of this target that can accept an instruction now; `None` when all are busy or no outcome is
     /// free.
     #[inline]
-    pub fn available(&self, kind: UnitKind, now: Cycle) -> Option<usize> {
+    pub fn available(&self, target: Target, now: Cycle) -> Option<usize> {
         if !self.has_place() {
             return None;
         }
-        self.free_at[kind as usize].iter().position(|free| *free <= now)
+        self.units(target).find(|unit| self.free_at[*unit] <= now)
     }
 
-    /// Earliest cycle in which a unit of this kind can accept an instruction.
-    pub fn next_available(&self, kind: UnitKind, now: Cycle) -> Cycle {
-        self.free_at[kind as usize].iter().copied().min().unwrap_or(Cycle::NEVER).max(now)
+    /// Earliest cycle in which a unit of this target can accept an instruction.
+    pub fn next_available(&self, target: Target, now: Cycle) -> Cycle {
+        self.free_at[self.units(target)].iter().copied().min().unwrap_or(Cycle::NEVER).max(now)
     }
 
     /// Dispatches an instruction of a class to a unit. Returns the outcome for the caller to compute into.
@@ -277,8 +300,8 @@ impl Units {
     /// Dispatches an instruction of a class, which has been executed, to a unit.
     #[inline(always)]
     pub fn dispatch_executed(&mut self, class: Class, unit: usize, token: Token, now: Cycle) {
-        let ClassTiming { unit: kind, latency, interval } = self.timing[class as usize];
-        self.free_at[kind as usize][unit] = now + u64::from(interval);
+        let ClassTiming { latency, interval, .. } = self.timing[class as usize];
+        self.free_at[unit] = now + u64::from(interval);
         self.under_way += 1;
         self.wheel.set(now, now + u64::from(latency), token);
     }

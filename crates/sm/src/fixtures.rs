@@ -291,7 +291,9 @@ impl Bench {
             notices: notice_outlet,
         };
         let memories = Memories {
-            registers: Box::new(SramRegisterFile::new(&register_file(), config.register_file_site(0))),
+            registers: Box::new(
+                SramRegisterFile::new(&register_file(), config.register_file_site(0)).unwrap(),
+            ),
             l1d: Box::new(l1d),
             instructions: FakeReadOnly::new(Memory::low_bytes(), 1),
             constants: FakeReadOnly::new(Memory::low_bytes(), 1),

@@ -6,7 +6,6 @@ use strata_memory::doors::{RegisterFile, Ticket};
 use strata_ptx::exec::InPlace;
 use strata_ptx::isa::{Class, Op, Space};
 
-use crate::collector::Target;
 use crate::control::puts_off_barrier;
 use crate::doors::Doors;
 use crate::launch::Launch;
@@ -15,6 +14,7 @@ use crate::scheduler::{Scheduler, View};
 use crate::scoreboard::Hazard;
 use crate::sm::Sm;
 use crate::statistics::Stall;
+use crate::target::Target;
 
 impl<D: Doors> Sm<D> {
     /// Lets each scheduler issue one instruction, or counts why it issued none.
@@ -165,10 +165,10 @@ impl<D: Doors> Sm<D> {
         self.eligible() & !self.without_collector()
     }
 
-    /// Warps whose next instruction needs a collector of a pool that has none free.
+    /// Warps whose next instruction needs a collector of a pool in which their sub-core has none free.
     #[inline]
     fn without_collector(&self) -> u64 {
-        members(self.collectors.full().into()).fold(0, |warps, pool| warps | self.demands.of_pool(pool))
+        self.collectors.full_parts().fold(0, |all, (pool, warps)| all | self.demands.of_pool(pool) & warps)
     }
 
     #[inline(always)]
@@ -286,7 +286,9 @@ impl<D: Doors> Sm<D> {
         };
         let instruction = &launch.kernel.code[pc as usize];
         self.warps.in_flight[warp] += 1;
-        let index = self.collectors.take(target);
+        let local = self.sub_cores.local(warp, target);
+        let index = self.collectors.take(local);
+        let target = self.sub_cores.shared(local);
         self.collectors.enter(index, target, (warp as u8, pc, lanes), micro.reads);
         if let Some(routine) = micro.routine
             && let Some(banks) = self.registers.banks()

@@ -48,6 +48,7 @@ mod scoreboard;
 mod slots;
 pub mod sm;
 pub mod statistics;
+mod target;
 mod token;
 mod unified;
 mod warps;

@@ -7,9 +7,10 @@ use strata_memory::register_banks::Footprint;
 use strata_ptx::exec::{InPlaces, Routine, routine};
 use strata_ptx::isa::{Class, Dst, Executor, Guard, Instruction, Op};
 
-use crate::collector::{Collectors, Target};
+use crate::collector::Collectors;
 use crate::config::UnitKind;
 use crate::demands::Demand;
+use crate::target::Target;
 
 /// A kernel's code as the SMs of a machine carry it out. They are alike, so the first one makes it, and the others share it.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +57,7 @@ pub struct MicroOp {
     pub guard: Guard,
     /// Its timing class.
     pub class: Class,
-    /// Where it goes from a collector; `None` if it needs none.
+    /// Where it goes from a collector, in the first sub-core; `None` if it needs none.
     pub target: Option<Target>,
     /// How many rows it reads.
     pub reads: u8,

@@ -19,8 +19,8 @@ pub(crate) struct Inputs {
     pub resolving: u64,
     pub blocked: u64,
     pub blocked_by_memory: u64,
-    /// Pools without a free collector: how many others have free does not matter,
-    pub full_pools: u32,
+    /// Parts of pools without a free collector: how many others have free does not matter,
+    pub full_pools: u64,
     /// nor, while none is full, whether the load/store unit takes instructions; then this is true.
     pub lsu_accepts: bool,
 }

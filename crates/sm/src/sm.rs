@@ -11,8 +11,8 @@ use strata_ptx::lanes::Row;
 
 use crate::barriers::{Barriers, Release};
 use crate::clusters::Clusters;
-use crate::collector::{Collectors, Target};
-use crate::config::{SmConfig, UnifiedStorage, UnitKind};
+use crate::collector::Collectors;
+use crate::config::{SmConfig, UnifiedStorage};
 use crate::cta::Ctas;
 use crate::demands::Demands;
 use crate::dispatch::{Command, Notice};
@@ -31,6 +31,7 @@ use crate::scheduler::{Moment, Scheduler, SchedulerSite, Throttle};
 use crate::scoreboard::Scoreboard;
 use crate::slots::Slots;
 use crate::statistics::{SmStatistics, Tally};
+use crate::target::{SubCores, Target};
 use crate::warps::Warps;
 
 typed_id! {
@@ -109,6 +110,7 @@ pub struct Sm<D: Doors> {
     pub(crate) micro: Arc<[MicroOp]>,
     /// Per warp: memory instructions in collectors.
     pub(crate) collecting_memory: Slots<u8>,
+    pub(crate) sub_cores: SubCores,
     pub(crate) collectors: Collectors,
     pub(crate) registers: Box<D::Registers>,
     pub(crate) units: Units,
@@ -179,7 +181,7 @@ impl<D: Doors> Sm<D> {
         let warps = *config.warp_slots as usize;
         let ctas = *config.cta_slots as usize;
         let schedulers = *config.schedulers as usize;
-        let collectors = Collectors::new(&config.collectors);
+        let collectors = Collectors::new(config);
         let shares = (0..schedulers)
             .map(|scheduler| (scheduler..warps).step_by(schedulers).fold(0, |share, warp| share | 1 << warp))
             .collect();
@@ -205,6 +207,7 @@ impl<D: Doors> Sm<D> {
             demands: Demands::new(),
             micro: Arc::new([]),
             collecting_memory: Slots::new(|| 0),
+            sub_cores: SubCores::new(config),
             collectors,
             registers,
             units: Units::new(config),
@@ -458,14 +461,14 @@ impl<D: Doors> Sm<D> {
     /// Earliest cycle in which an instruction in a collector can be dispatched.
     fn next_dispatch(&self, now: Cycle) -> Cycle {
         let ready = self.collectors.ready_targets();
-        if ready >> Target::CONTROL.index() & 1 == 1 {
+        if Target::CONTROL.is_in(ready) {
             return now;
         }
         let mut next = Cycle::NEVER;
-        for kind in UnitKind::of_mask(ready) {
+        for target in Target::members(ready) {
             // A full load/store unit announces when it has finished an instruction.
-            if kind != UnitKind::Ldst || self.lsu.can_accept() {
-                next = next.min(self.units.next_available(kind, now));
+            if target != Target::MEMORY || self.lsu.can_accept() {
+                next = next.min(self.units.next_available(target, now));
             }
         }
         next

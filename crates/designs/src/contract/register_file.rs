@@ -136,6 +136,7 @@ impl Bench {
             file: make(RegisterFileSite {
                 rows,
                 warps: u32::from(contract.warps),
+                sub_cores: 1,
                 registers_per_thread: contract.rows_per_warp,
                 tickets,
                 seed: contract.seed,

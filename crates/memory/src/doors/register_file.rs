@@ -39,7 +39,7 @@ pub struct CollectorPort<'a> {
 ///     area_um2: None,
 /// };
 /// // Two warps of 16 registers; one collector of 4 rows.
-/// let site = RegisterFileSite { rows: 32, warps: 2, registers_per_thread: 16, tickets: 4, seed: 1 };
+/// let site = RegisterFileSite { rows: 32, warps: 2, sub_cores: 1, registers_per_thread: 16, tickets: 4, seed: 1 };
 /// let mut file = design.build(site)?;
 /// file.prepare(16);
 /// assert!(file.offer_write(1, Reg(5), ALL_LANES, &Row::splat(42), Cycle(0)));
@@ -100,6 +100,9 @@ pub struct RegisterFileSite {
     pub rows: usize,
     /// Number of warp slots.
     pub warps: u32,
+    /// Sub-cores of the SM, 1 without such: warp w belongs to sub-core w modulo their number. A design may give each a share
+    /// of its banks ([`parts`](crate::sub_cores::parts)), or serve them all from what it has.
+    pub sub_cores: u32,
     /// Most registers that a kernel uses in a thread.
     pub registers_per_thread: u32,
     /// Largest number of open tickets: the rows of all operand collectors.

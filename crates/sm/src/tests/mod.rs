@@ -5,4 +5,5 @@ mod cost;
 mod golden;
 pub mod mapped;
 mod skipping;
+mod sub_cores;
 mod throttle;

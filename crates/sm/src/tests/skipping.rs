@@ -31,9 +31,14 @@ fn kernel() -> Vec<Instruction> {
 
 #[test]
 fn skipping_equals_ticking() {
-    for scheduling in [named("loose-round-robin"), named("greedy-then-oldest"), two_level(3), named("ccws")] {
+    let schedulings = [named("loose-round-robin"), named("greedy-then-oldest"), two_level(3), named("ccws")];
+    for (scheduling, sub_cores) in schedulings.iter().flat_map(|of| [(of, false), (of, true)]) {
         for latency in [3, 40, 400] {
-            let config = crate::SmConfig { scheduling: Cited::new(scheduling.clone(), "test"), ..config() };
+            let config = crate::SmConfig {
+                scheduling: Cited::new(scheduling.clone(), "test"),
+                sub_cores: Some(Cited::new(sub_cores, "test")),
+                ..config()
+            };
             let run = |skip| {
                 let mut bench = Bench::new(&config, launch(kernel(), &[HEAP as u32, 0, 40], 3, 200), latency);
                 bench.skip = skip;
@@ -41,10 +46,10 @@ fn skipping_equals_ticking() {
                 (end, bench.told.clone(), bench.sm.statistics(), bench.ticks)
             };
             let (ticked, skipped) = (run(false), run(true));
-            assert_eq!((ticked.0, ticked.1), (skipped.0, skipped.1), "{scheduling:?} {latency}");
+            assert_eq!((ticked.0, ticked.1), (skipped.0, skipped.1), "{scheduling:?} {sub_cores} {latency}");
             // Compare groups one by one, so that a failure shows the first that differs.
             for (ticked, skipped) in ticked.2.iter().zip(&skipped.2) {
-                assert_eq!(ticked, skipped, "{scheduling:?} {latency}");
+                assert_eq!(ticked, skipped, "{scheduling:?} {sub_cores} {latency}");
             }
             assert!(skipped.3 < ticked.3, "{} of {} cycles ticked", skipped.3, ticked.3);
             assert!(latency < 400 || 2 * skipped.3 < ticked.3, "{} of {}", skipped.3, ticked.3);

@@ -13,7 +13,7 @@ use super::SramRegisterFile;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SramRegisterFileConfig {
-    /// Number of single-ported banks; each is one row (32 lanes of 32 bits) wide.
+    /// Number of single-ported banks; each is one row (32 lanes of 32 bits) wide. With `sm.sub_cores` each sub-core has an equal share.
     #[schemars(range(min = 1, max = 64), extend("unit" = "banks"))]
     pub banks: Cited<u32>,
     /// Cycles from a bank's grant to the operand in the collector.
@@ -59,6 +59,6 @@ impl Design for SramRegisterFileConfig {
 impl RegisterFileDesign for SramRegisterFileConfig {
     fn build(&self, site: RegisterFileSite) -> Result<Box<dyn RegisterFile>, ParameterError> {
         self.check()?;
-        Ok(Box::new(SramRegisterFile::new(self, site)))
+        Ok(Box::new(SramRegisterFile::new(self, site)?))
     }
 }

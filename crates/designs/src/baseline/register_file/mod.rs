@@ -2,8 +2,9 @@
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
-use strata_memory::RegisterBanks;
 use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileSite, Ticket};
+use strata_memory::sub_cores::parts;
+use strata_memory::{ParameterError, RegisterBanks};
 use strata_warp::{LaneMask, Reg, Row};
 
 mod design;
@@ -15,10 +16,15 @@ pub use strata_memory::register_banks::RegisterFileStatistics;
 pub struct SramRegisterFile(RegisterBanks);
 
 impl SramRegisterFile {
-    /// Makes a register file of undefined values.
-    pub fn new(config: &SramRegisterFileConfig, site: RegisterFileSite) -> Self {
+    /// Makes a register file of undefined values, whose banks are divided among the sub-cores.
+    ///
+    /// # Errors
+    /// Returns a sentence if the sub-cores cannot have as many banks each.
+    pub fn new(config: &SramRegisterFileConfig, site: RegisterFileSite) -> Result<Self, ParameterError> {
         let (banks, read_latency) = (*config.banks, *config.read_latency_cycles);
-        SramRegisterFile(RegisterBanks::new(banks, read_latency, site.rows, site.tickets))
+        let parts = parts(banks, site.sub_cores)
+            .map_err(|expected| ParameterError::new("banks", format!("must be {expected}, found {banks}")))?;
+        Ok(SramRegisterFile(RegisterBanks::new(banks, read_latency, site.rows, site.tickets).divided(parts)))
     }
 }
 
@@ -77,17 +83,27 @@ mod tests {
     const TICKETS: usize = 24;
 
     fn file(read_latency: u32) -> SramRegisterFile {
+        divided(read_latency, 1).unwrap()
+    }
+
+    fn divided(read_latency: u32, sub_cores: u32) -> Result<SramRegisterFile, ParameterError> {
         let cited = |value| Cited::new(value, "test");
         let config = SramRegisterFileConfig {
             banks: cited(4),
             read_latency_cycles: cited(read_latency),
             area_um2: None,
         };
-        let site =
-            RegisterFileSite { rows: 64, warps: 4, registers_per_thread: 16, tickets: TICKETS, seed: 0 };
-        let mut file = SramRegisterFile::new(&config, site);
+        let site = RegisterFileSite {
+            rows: 64,
+            warps: 4,
+            sub_cores,
+            registers_per_thread: 16,
+            tickets: TICKETS,
+            seed: 0,
+        };
+        let mut file = SramRegisterFile::new(&config, site)?;
         file.prepare(16);
-        file
+        Ok(file)
     }
 
     fn count(file: &SramRegisterFile, counter: &str) -> u64 {
@@ -131,6 +147,35 @@ mod tests {
         assert_eq!((count(&file, "writes"), count(&file, "partial_writes")), (2, 1));
         assert_eq!(file.peek(0, Reg(4)), Row::splat(7));
         assert_eq!(file.peek(0, Reg(8)).0[..2], [8, 0]);
+    }
+
+    #[test]
+    fn sub_cores_have_banks_of_their_own() {
+        let (mut file, mut rows) = (divided(1, 2).unwrap(), vec![Row::ZERO; TICKETS]);
+        // Banks 0 and 1 are those of warps 0 and 2. Warp 0: registers 0 and 2 in bank 0. Warp 2, the second of its sub-core:
+        // register 1 in bank (1 + 1) % 2 = 0.
+        file.request(0, &[Reg(0), Reg(2)], Ticket(0), &mut rows, Cycle(0));
+        file.request(2, &[Reg(1)], Ticket(4), &mut rows, Cycle(0));
+        // Warps 1 and 3 have banks 2 and 3. Warp 1: registers 0 and 1 in banks 2 and 3; warp 3: register 0 in bank 3.
+        file.request(1, &[Reg(0), Reg(1)], Ticket(12), &mut rows, Cycle(0));
+        file.request(3, &[Reg(0)], Ticket(16), &mut rows, Cycle(0));
+        let arrived = arrivals(&mut file, 4);
+        assert_eq!(arrived, [vec![(0, 1), (12, 2)], vec![(0, 1), (16, 1)], vec![(4, 1)], vec![]]);
+        // Writes of warps 0 and 2 into bank 0 conflict, and one of warp 1 into bank 2 goes beside them.
+        assert!(file.offer_write(0, Reg(0), ALL_LANES, &Row::splat(1), Cycle(5)));
+        assert!(!file.offer_write(2, Reg(1), ALL_LANES, &Row::splat(2), Cycle(5)));
+        assert!(file.offer_write(1, Reg(0), ALL_LANES, &Row::splat(3), Cycle(5)));
+        assert_eq!(count(&file, "write_conflicts"), 1);
+    }
+
+    #[test]
+    fn sub_cores_have_as_many_banks_each() {
+        let refused = divided(1, 3).err().expect("4 banks cannot be divided by 3").to_string();
+        assert!(refused.starts_with("banks: must be fewer than sm.schedulers (3)"), "{refused}");
+        // Fewer banks than sub-cores serve them all: warps 0 and 1 meet in bank 0.
+        let mut file = divided(1, 8).unwrap();
+        assert!(file.offer_write(0, Reg(4), ALL_LANES, &Row::splat(1), Cycle(0)));
+        assert!(!file.offer_write(1, Reg(3), ALL_LANES, &Row::splat(2), Cycle(0)));
     }
 
     #[test]

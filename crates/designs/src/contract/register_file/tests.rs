@@ -16,23 +16,37 @@ fn sram(banks: u32, read_latency_cycles: u32, site: RegisterFileSite) -> Box<dyn
         read_latency_cycles: cited(read_latency_cycles),
         area_um2: None,
     };
-    Box::new(SramRegisterFile::new(&config, site))
+    Box::new(SramRegisterFile::new(&config, site).unwrap())
 }
 
 #[test]
 fn the_contract_holds_for_the_sram_register_file() {
-    for (seed, (banks, latency)) in
-        [(1, 1), (4, 1), (16, 1), (32, 1), (1, 7), (5, 2), (16, 3), (32, 40)].into_iter().enumerate()
-    {
+    let files = [
+        (1, 1, 1),
+        (4, 1, 1),
+        (16, 1, 1),
+        (32, 1, 1),
+        (1, 7, 1),
+        (5, 2, 1),
+        (16, 3, 1),
+        (32, 40, 1),
+        (8, 1, 4),
+        (12, 2, 4),
+        (2, 1, 2),
+        (64, 3, 8),
+    ];
+    for (seed, (banks, latency, sub_cores)) in files.into_iter().enumerate() {
         let seed = seed as u64;
         for contract in [
             Contract::dense(seed),
             Contract { launches: 2, instructions: 500, ..Contract::wide(seed) },
             Contract { collectors: 1, operands: 1, willing: 100, delay: 1, ..Contract::dense(seed) },
         ] {
-            let outcome = check_with_skips(&contract, &mut |site| sram(banks, latency, site));
+            let outcome = check_with_skips(&contract, &mut |site| {
+                sram(banks, latency, RegisterFileSite { sub_cores, ..site })
+            });
             if let Err(fault) = outcome {
-                panic!("{banks} banks, {latency} cycles: {fault}\n{contract:?}");
+                panic!("{banks} banks, {latency} cycles, {sub_cores} sub-cores: {fault}\n{contract:?}");
             }
         }
     }

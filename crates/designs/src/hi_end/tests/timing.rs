@@ -20,7 +20,8 @@ struct Bench {
 impl Bench {
     /// 48 warps of 20 registers, as in 1024 rows.
     fn new(design: &dyn RegisterFileDesign) -> Bench {
-        let site = RegisterFileSite { rows: 1024, warps: 48, registers_per_thread: 20, tickets: 8, seed: 0 };
+        let (rows, warps, tickets) = (1024, 48, 8);
+        let site = RegisterFileSite { rows, warps, sub_cores: 1, registers_per_thread: 20, tickets, seed: 0 };
         let mut file = design.build(site).unwrap();
         file.prepare(20);
         let mut layout = Layout::new(64, 64, 1024);
