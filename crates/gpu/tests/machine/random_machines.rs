@@ -45,12 +45,13 @@ fn machines_that_pass_the_check_compute_what_they_should() {
     let numbers = numbers();
     assert!(numbers.len() > 100, "{}", numbers.len());
     let changes = prop::collection::vec((0..numbers.len(), 0..8_usize), 1..5);
-    let sets = changes.prop_map(move |changes| {
+    let sub_cores = prop_oneof![2 => Just(None), 1 => Just(Some("sm.sub_cores=true"))];
+    let sets = (changes, sub_cores).prop_map(move |(changes, sub_cores)| {
         let changes = changes.into_iter().map(|(key, choice)| {
             let (path, number) = &numbers[key];
             format!("{path}={}", other(*number, choice))
         });
-        BASE.iter().map(ToString::to_string).chain(changes).collect::<Vec<String>>()
+        BASE.iter().copied().chain(sub_cores).map(ToString::to_string).chain(changes).collect::<Vec<String>>()
     });
     let ran = std::cell::Cell::new(0);
     random::check(TRIES, 50, &sets, |sets| {

@@ -139,18 +139,27 @@ impl Variation {
     }
 }
 
+/// Sub-cores, and collectors: equal shares of some for each, and one that all share.
+const SUB_CORES: &[&str] = &[
+    "sm.sub_cores=true",
+    "sm.collectors=[{ count = { value = 8, source = \"test\" }, serves = [\"sp\", \"sfu\"] }, \
+     { count = { value = 1, source = \"test\" }, serves = [\"ldst\"] }]",
+];
+
 /// A hop that is too short for a network faster than the SMs.
 const SHORT_HOP: &str = "network.hop_latency_cycles=1";
 
-/// Up to 16 changes, a lane path in a third of the cases, and clocks of their own for network and L2 in a quarter; a
-/// failing case shrinks towards none.
+/// Up to 16 changes, a lane path in a third of the cases, and in a quarter each sub-cores, and clocks of their own for network and
+/// L2; a failing case shrinks towards none.
 pub fn variation() -> impl Strategy<Value = Variation> {
     let changes = prop::collection::vec((0..KNOBS.len(), any::<prop::sample::Index>()), 0..16);
     // Several threads are slow on a busy machine and change no number, so use them only sometimes.
     let threads = prop_oneof![12 => Just(1_usize), 1 => 2..5_usize];
     let lanes = prop_oneof![2 => Just(None), 1 => (0..LANE_PATHS.len()).prop_map(Some)];
     let clocks = prop_oneof![3 => Just(false), 1 => Just(true)];
-    (changes, threads, 0..4_usize, lanes, clocks).prop_map(|(changes, threads, window, lanes, clocks)| {
+    let sub_cores = prop_oneof![3 => Just(&[][..]), 1 => Just(SUB_CORES)];
+    let how = (threads, 0..4_usize, lanes, clocks, sub_cores);
+    (changes, how).prop_map(|(changes, (threads, window, lanes, clocks, sub_cores))| {
         let (mut systems, of_lanes) = match lanes {
             Some(index) => (vec![LANE_PATHS[index].0], LANE_PATHS[index].1),
             None => (Vec::new(), &[][..]),
@@ -159,7 +168,8 @@ pub fn variation() -> impl Strategy<Value = Variation> {
             let (path, values) = KNOBS[knob];
             format!("{path}={}", value.get(values))
         });
-        let sets: Vec<String> = BASE.iter().chain(of_lanes).map(ToString::to_string).chain(changes).collect();
+        let sets: Vec<String> =
+            BASE.iter().chain(of_lanes).chain(sub_cores).map(ToString::to_string).chain(changes).collect();
         if clocks && !sets.iter().any(|set| set == SHORT_HOP) {
             systems.push(FOUR_CLOCKS);
         }
