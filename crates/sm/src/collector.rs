@@ -53,7 +53,7 @@ fn second_read(instruction: &Instruction, registers: u8) -> SecondRead {
     SecondRead { first: first.0, registers, place: instruction.row_of[1] }
 }
 
-/// Most pools that serve anything, and so much of a part's number is that of its pool.
+/// Most pools that serve anything: a part's number is that of its pool, and so many times that of its place in it.
 const POOLS: usize = UnitKind::COUNT.next_power_of_two();
 
 /// All operand collectors of an SM. Each pool is a contiguous range of them, and so is each part of a pool: what a sub-core

@@ -288,7 +288,7 @@ impl<D: Doors> Sm<D> {
         self.warps.in_flight[warp] += 1;
         let local = self.sub_cores.local(warp, target);
         let index = self.collectors.take(local);
-        let target = self.sub_cores.shared(local);
+        let target = self.sub_cores.target(local);
         self.collectors.enter(index, target, (warp as u8, pc, lanes), micro.reads);
         if let Some(routine) = micro.routine
             && let Some(banks) = self.registers.banks()

@@ -17,6 +17,8 @@
 //! A computation that issues in cycle t and reads registers without bank conflicts has its reads granted in t + 1, is
 //! dispatched in t + 2 and is written in t + 2 + p + latency, where p is `pipeline_latency_cycles`. An instruction
 //! that needs the result can issue in that same cycle.
+//!
+//! Where an SM has sub-cores, a warp's collectors, units and register banks are those of its sub-core (`target`).
 
 mod backend;
 mod barriers;

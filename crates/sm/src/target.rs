@@ -72,8 +72,8 @@ impl Target {
 pub struct SubCores {
     /// By warp: the first of its sub-core's targets.
     first: Slots<u8>,
-    /// By target of a sub-core: itself, or the one that all sub-cores share.
-    units: [Target; Target::COUNT],
+    /// By target as a sub-core names it: that one if it is the sub-core's own, or the one that all share.
+    targets: [Target; Target::COUNT],
 }
 
 impl SubCores {
@@ -82,14 +82,14 @@ impl SubCores {
         let count = config.sub_cores() as usize;
         let mut first = Slots::new(|| 0);
         (0..MOST_SLOTS).for_each(|warp| first[warp] = (warp % count * OF_SUB_CORE) as u8);
-        let mut units = std::array::from_fn(|index| Target(index as u8).in_sub_core(0));
+        let mut targets = std::array::from_fn(|index| Target(index as u8).in_sub_core(0));
         for kind in UnitKind::ALL {
             for sub_core in 0..unit_parts(config, kind) {
                 let target = Target::unit(kind).in_sub_core(sub_core as usize);
-                units[target.index()] = target;
+                targets[target.index()] = target;
             }
         }
-        SubCores { first, units }
+        SubCores { first, targets }
     }
 
     /// A target as the sub-core of a warp names it.
@@ -98,14 +98,14 @@ impl SubCores {
         Target(target.0 + self.first[warp])
     }
 
-    /// Where an instruction goes to whose sub-core names the target so.
+    /// The target that a sub-core names so: its own, or the one that all share.
     #[inline(always)]
-    pub fn shared(&self, local: Target) -> Target {
-        self.units[local.index()]
+    pub fn target(&self, local: Target) -> Target {
+        self.targets[local.index()]
     }
 }
 
-/// In how many parts the units of a kind are; [`SmConfig::check`] has found that they can be divided.
+/// In how many parts the units of a kind are, in a machine file that has been checked.
 pub fn unit_parts(config: &SmConfig, kind: UnitKind) -> u32 {
     parts(config.units.of(kind), config.sub_cores()).expect("the machine file has been checked")
 }
