@@ -276,12 +276,16 @@ impl SmStatistics {
             Class::F32MinMax => (&mut self.issued_f32_min_max, &mut self.lanes_f32_add),
             Class::F32Mul => (&mut self.issued_f32_mul, &mut self.lanes_f32_mul),
             Class::F32Fma => (&mut self.issued_f32_fma, &mut self.lanes_f32_mul),
-            Class::F32Div | Class::F32Rcp | Class::F32Sqrt => (&mut self.issued_f32_div, &mut self.lanes_f32_div),
+            Class::F32Div | Class::F32Rcp | Class::F32Sqrt => {
+                (&mut self.issued_f32_div, &mut self.lanes_f32_div)
+            }
             Class::F64Add => (&mut self.issued_f64_add, &mut self.lanes_f64),
             Class::F64MinMax => (&mut self.issued_f64_min_max, &mut self.lanes_f64),
             Class::F64Mul => (&mut self.issued_f64_mul, &mut self.lanes_f64),
             Class::F64Fma => (&mut self.issued_f64_fma, &mut self.lanes_f64),
-            Class::F64Div | Class::F64Rcp | Class::F64Sqrt => (&mut self.issued_f64_div, &mut self.lanes_f64_div),
+            Class::F64Div | Class::F64Rcp | Class::F64Sqrt => {
+                (&mut self.issued_f64_div, &mut self.lanes_f64_div)
+            }
             Class::Sfu => (&mut self.issued_sfu, &mut self.lanes_sfu),
             Class::Convert => (&mut self.issued_convert, &mut self.lanes_convert),
             Class::Warp | Class::Vote => (&mut self.issued_warp, &mut self.lanes_warp),

@@ -71,6 +71,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("instruction_cache.sets", &["1"]),
     ("instruction_cache.ways", &["1"]),
     ("instruction_cache.mshr_entries", &["1", "8"]),
+    ("instruction_cache.prefetch_lines", &["1", "4"]),
     ("constant_cache.sets", &["1"]),
     ("constant_cache.ways", &["1"]),
     ("network.flit_bytes", &["16", "32", "128"]),
@@ -139,18 +140,23 @@ impl Variation {
     }
 }
 
+/// The system that puts a second level behind the instruction cache and the constant cache.
+const SECOND_LEVEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machine/read_only_cache.toml");
+
 /// A hop that is too short for a network faster than the SMs.
 const SHORT_HOP: &str = "network.hop_latency_cycles=1";
 
-/// Up to 16 changes, a lane path in a third of the cases, and clocks of their own for network and L2 in a quarter; a
-/// failing case shrinks towards none.
+/// Up to 16 changes, a lane path in a third of the cases, and in a quarter each clocks of their own for network and L2 and a
+/// second level of read-only cache; a failing case shrinks towards none.
 pub fn variation() -> impl Strategy<Value = Variation> {
     let changes = prop::collection::vec((0..KNOBS.len(), any::<prop::sample::Index>()), 0..16);
     // Several threads are slow on a busy machine and change no number, so use them only sometimes.
     let threads = prop_oneof![12 => Just(1_usize), 1 => 2..5_usize];
     let lanes = prop_oneof![2 => Just(None), 1 => (0..LANE_PATHS.len()).prop_map(Some)];
     let clocks = prop_oneof![3 => Just(false), 1 => Just(true)];
-    (changes, threads, 0..4_usize, lanes, clocks).prop_map(|(changes, threads, window, lanes, clocks)| {
+    let second = prop_oneof![3 => Just(false), 1 => Just(true)];
+    let parts = (changes, threads, 0..4_usize, lanes, clocks, second);
+    parts.prop_map(|(changes, threads, window, lanes, clocks, second)| {
         let (mut systems, of_lanes) = match lanes {
             Some(index) => (vec![LANE_PATHS[index].0], LANE_PATHS[index].1),
             None => (Vec::new(), &[][..]),
@@ -162,6 +168,9 @@ pub fn variation() -> impl Strategy<Value = Variation> {
         let sets: Vec<String> = BASE.iter().chain(of_lanes).map(ToString::to_string).chain(changes).collect();
         if clocks && !sets.iter().any(|set| set == SHORT_HOP) {
             systems.push(FOUR_CLOCKS);
+        }
+        if second {
+            systems.push(SECOND_LEVEL);
         }
         Variation { systems, sets, threads, window, limit: 20_000_000 }
     })
