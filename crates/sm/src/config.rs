@@ -68,6 +68,11 @@ pub struct SmConfig {
     /// Capacity of a warp's instruction buffer in instructions; also the most that one fetch delivers.
     #[schemars(range(min = 1, max = 16), extend("unit" = "instructions"))]
     pub instruction_buffer: Cited<u32>,
+    /// Size of an instruction in memory, which decides how many a line of the instruction cache holds: 8, the size of Fermi's,
+    /// when absent. PTX has no binary form of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 4, max = 32), extend("unit" = "B"))]
+    pub instruction_bytes: Option<Cited<u32>>,
     /// Warps whose instructions are fetched in a cycle, at most as many as the instruction cache takes; 1 without it.
     #[schemars(range(min = 1, max = 16), extend("unit" = "warps"))]
     pub fetches_per_cycle: Option<Cited<u32>>,
@@ -303,6 +308,11 @@ impl SmConfig {
         self.fetches_per_cycle.as_deref().map_or(1, |fetches| *fetches)
     }
 
+    /// Size of an instruction in memory, in bytes.
+    pub fn instruction_bytes(&self) -> u32 {
+        self.instruction_bytes.as_deref().map_or(8, |bytes| *bytes)
+    }
+
     /// Requirements on this SM's register file: its number of rows and of read tickets. `seed` seeds its random
     /// streams.
     pub fn register_file_site(&self, seed: u64) -> RegisterFileSite {
@@ -357,6 +367,10 @@ impl SmConfig {
         }
         within("schedulers", *self.schedulers, 1, 8)?;
         within("instruction_buffer", *self.instruction_buffer, 1, 16)?;
+        within("instruction_bytes", self.instruction_bytes(), 4, 32)?;
+        if !self.instruction_bytes().is_power_of_two() {
+            return Err(format!("sm.instruction_bytes = {}: expected a power of two", self.instruction_bytes()));
+        }
         within("fetches_per_cycle", self.fetches(), 1, 16)?;
         within("pipeline_latency_cycles", *self.pipeline_latency_cycles, 0, 100)?;
         let name = self.scheduling.name();

@@ -202,7 +202,7 @@ impl<D: Doors> Sm<D> {
             warps: Warps::new(warps),
             ctas: Ctas::new(ctas),
             barriers: Barriers::new(ctas),
-            fetch: Fetch::new(*config.instruction_buffer, config.fetches()),
+            fetch: Fetch::new(*config.instruction_buffer, config.instruction_bytes(), config.fetches()),
             scoreboard: Scoreboard::new(),
             schedulers: (0..schedulers).map(|number| config.scheduling.scheduler(&site(number))).collect(),
             throttle: config.scheduling.throttle(&site(0)),

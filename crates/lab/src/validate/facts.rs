@@ -40,7 +40,8 @@ const CARDS: &[Card] = &[
 ];
 
 /// Machines and the card that each models.
-const OWN: &[(&str, &str)] = &[("gtx480", "gtx480"), ("volta-fuse", "v100"), ("rtx3080", "rtx3080")];
+const OWN: &[(&str, &str)] =
+    &[("gtx480", "gtx480"), ("volta-fuse", "v100"), ("v100", "v100"), ("rtx3080", "rtx3080")];
 
 /// Every card.
 #[must_use]
@@ -93,12 +94,14 @@ impl Levels {
     /// What every L1D holds.
     const L1: u64 = 8 << 10;
 
-    /// The level that a walk through global memory finds everything in, where that is certain.
+    /// The level that a walk through global memory, or a stream of reads or writes, finds everything in, where that is
+    /// certain.
     fn of(self, figure: &Figure) -> Option<&'static str> {
         let footprint: u64 = parameter(figure, FOOTPRINT)?.parse().ok()?;
-        let past = match parameter(figure, "space")? {
-            "global" => false,
-            "global-cg" => true,
+        let past = match (parameter(figure, "space"), parameter(figure, "operation")) {
+            (Some("global"), None) => false,
+            // The L1Ds of all SMs hold more than an eighth of the L2, but no stream fits them alone.
+            (Some("global-cg"), None) | (None, Some(_)) => true,
             _ => return None,
         };
         match footprint {

@@ -36,6 +36,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("sm.load_window", &["0", "4", "16"]),
     ("sm.register_allocation", &["tight", "separate"]),
     ("sm.instruction_buffer", &["1", "4"]),
+    ("sm.instruction_bytes", &["4", "16", "32"]),
     ("sm.register_file.banks", &["1", "4", "32"]),
     ("sm.register_file.read_latency_cycles", &["3", "9"]),
     ("sm.units.sp", &["1", "4"]),
