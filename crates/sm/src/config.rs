@@ -369,7 +369,10 @@ impl SmConfig {
         within("instruction_buffer", *self.instruction_buffer, 1, 16)?;
         within("instruction_bytes", self.instruction_bytes(), 4, 32)?;
         if !self.instruction_bytes().is_power_of_two() {
-            return Err(format!("sm.instruction_bytes = {}: expected a power of two", self.instruction_bytes()));
+            return Err(format!(
+                "sm.instruction_bytes = {}: expected a power of two",
+                self.instruction_bytes()
+            ));
         }
         within("fetches_per_cycle", self.fetches(), 1, 16)?;
         within("pipeline_latency_cycles", *self.pipeline_latency_cycles, 0, 100)?;

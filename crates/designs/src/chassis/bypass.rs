@@ -1,9 +1,9 @@
 //! Accesses past the cache: atomics, and loads and stores that ask for it.
 
 use strata_engine::Cycle;
-use strata_memory::{Body, LINE_BYTES};
 use strata_memory::cache::FrameId;
 use strata_memory::doors::{Access, Action, Completion, Refusal};
+use strata_memory::{Body, LINE_BYTES};
 
 use super::{Chassis, Store};
 
@@ -49,7 +49,9 @@ impl<S: Store> Chassis<S> {
                 let action = Action::Store(self.send_through(access.line, access.bytes, tray, origin, now));
                 return Some(Completion { token: access.token, action });
             }
-            Action::Load(tray) if self.parameters.sector_bytes == LINE_BYTES => (Body::Read(tray), access.bytes),
+            Action::Load(tray) if self.parameters.sector_bytes == LINE_BYTES => {
+                (Body::Read(tray), access.bytes)
+            }
             Action::Load(tray) => (Body::Read(tray), self.sectors(access.bytes)),
             Action::Atomic(batch) => (Body::Atomic(batch), access.bytes),
         };
