@@ -268,6 +268,12 @@ timings! {
     /// Matrix products of f64, 8 by 8 with k 4.
     matrix_f64: MatrixF64,
     ;
+    /// Sums of f16 and bf16; timed as those of f32 where a machine does not tell.
+    f16_add: F16Add = f32_add,
+    /// Products of f16 and bf16; timed as those of f32 where a machine does not tell.
+    f16_mul: F16Mul = f32_mul,
+    /// Fused multiply-adds of f16 and bf16; timed as those of f32 where a machine does not tell.
+    f16_fma: F16Fma = f32_fma,
     /// Reciprocals of f32, correctly rounded; timed as divisions where a machine does not tell.
     f32_rcp: F32Rcp = f32_div,
     /// Square roots of f32, correctly rounded; timed as divisions where a machine does not tell.
