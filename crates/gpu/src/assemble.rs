@@ -13,7 +13,7 @@ use strata_memory::doors::{
 use strata_memory::dram::Channel;
 use strata_memory::memory_cache::MemoryCache;
 use strata_memory::partition::{PartitionIsland, SliceEnds};
-use strata_memory::read_only::ReadOnlyCache;
+use strata_memory::read_only::{ReadOnlyCache, SecondLevel};
 use strata_memory::window;
 use strata_memory::{Client, FlitSize, HEADER_BYTES, LINE_BYTES, NodeId, Packet};
 use strata_sm::dispatch::{Dispatcher, SmLinks};
@@ -125,6 +125,11 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
             .map_err(|error| format!("instruction_cache: {error}"))?;
         let constants = read_only(&file.constant_cache, Client::Constant)
             .map_err(|error| format!("constant_cache: {error}"))?;
+        let second = file.read_only_cache.as_ref().map(|config| {
+            let requests = *file.instruction_cache.mshr_entries + *file.constant_cache.mshr_entries;
+            read_only(config, Client::ReadOnly).map(|cache| SecondLevel::new(cache, requests))
+        });
+        let second = second.transpose().map_err(|error| format!("read_only_cache: {error}"))?;
         let parts_of_sm = SmParts {
             id: SmId::from(index),
             sms: u32::from(sms),
@@ -141,7 +146,7 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
             commands,
             notices,
         };
-        let caches = (instructions, constants);
+        let caches = (instructions, constants, second);
         parts.push(Part::Sm(multiprocessor(&file.sm, (registers, l1d), caches, parts_of_sm)?));
     }
 

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use strata_designs::baseline::{SramL1d, SramRegisterFile};
 use strata_memory::doors::{L1d, RegisterFile};
-use strata_memory::read_only::ReadOnlyCache;
+use strata_memory::read_only::{ReadOnlyCache, SecondLevel};
 use strata_sm::{Doors, Memories, Multiprocessor, Sm, SmConfig, SmParts};
 
 /// Doors with these types behind them.
@@ -27,21 +27,21 @@ impl<const EXTRAS: bool, R: RegisterFile + ?Sized, L: L1d + ?Sized> Doors for Be
 pub fn multiprocessor(
     config: &SmConfig,
     (registers, l1d): (Box<dyn RegisterFile>, Box<dyn L1d>),
-    (instructions, constants): (ReadOnlyCache, ReadOnlyCache),
+    (instructions, constants, second): (ReadOnlyCache, ReadOnlyCache, Option<SecondLevel>),
     parts: SmParts,
 ) -> Result<Box<dyn Multiprocessor>, String> {
     if !is::<SramRegisterFile>(&*registers) {
-        return sm::<true, _, _>(config, Memories { registers, l1d, instructions, constants }, parts);
+        return sm::<true, _, _>(config, Memories { registers, l1d, instructions, constants, second }, parts);
     }
     let registers = known::<SramRegisterFile>(registers);
     if !is::<SramL1d>(&*l1d) {
-        return sm::<true, _, _>(config, Memories { registers, l1d, instructions, constants }, parts);
+        return sm::<true, _, _>(config, Memories { registers, l1d, instructions, constants, second }, parts);
     }
     let l1d = known::<SramL1d>(l1d);
-    if parts.has_extras(config) {
-        return sm::<true, _, _>(config, Memories { registers, l1d, instructions, constants }, parts);
+    if parts.has_extras(config) || second.is_some() {
+        return sm::<true, _, _>(config, Memories { registers, l1d, instructions, constants, second }, parts);
     }
-    sm::<false, _, _>(config, Memories { registers, l1d, instructions, constants }, parts)
+    sm::<false, _, _>(config, Memories { registers, l1d, instructions, constants, second }, parts)
 }
 
 fn sm<const EXTRAS: bool, R: RegisterFile + ?Sized, L: L1d + ?Sized>(

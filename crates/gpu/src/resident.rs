@@ -71,7 +71,7 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
     let mut room = |bytes: u64| {
         system.alloc(bytes, 0).ok_or_else(|| format!("{ENTRY}: device memory has no room for {bytes} bytes"))
     };
-    let code_at = room(compiled.code.len() as u64 * Launch::CODE_BYTES)?;
+    let code_at = room(compiled.code.len() as u64 * u64::from(file.sm.instruction_bytes()))?;
     let params_at = room(params.len() as u64)?;
     let slots = u64::from(*file.gpu.sms) * u64::from(*file.sm.warp_slots);
     let local_at = match Launch::local_region_bytes(&compiled, slots) {

@@ -7,5 +7,7 @@ pub enum Client {
     L1d,
     Constant,
     Instruction,
+    /// The second level behind the constant cache and the instruction cache.
+    ReadOnly,
     Scratchpad,
 }

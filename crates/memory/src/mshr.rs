@@ -209,6 +209,12 @@ impl<T, S: Default> MshrFile<T, S> {
         self.free.len() == self.mshrs.len()
     }
 
+    /// Number of MSHRs that are free.
+    #[inline]
+    pub fn free(&self) -> usize {
+        self.free.len()
+    }
+
     /// Whether no MSHR is free.
     #[inline]
     pub fn is_full(&self) -> bool {

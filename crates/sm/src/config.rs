@@ -74,6 +74,11 @@ pub struct SmConfig {
     /// Capacity of a warp's instruction buffer in instructions; also the most that one fetch delivers.
     #[schemars(range(min = 1, max = 16), extend("unit" = "instructions"))]
     pub instruction_buffer: Cited<u32>,
+    /// Size of an instruction in memory, which decides how many a line of the instruction cache holds: 8, the size of Fermi's,
+    /// when absent. PTX has no binary form of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 4, max = 32), extend("unit" = "B"))]
+    pub instruction_bytes: Option<Cited<u32>>,
     /// Warps whose instructions are fetched in a cycle, at most as many as the instruction cache takes; 1 without it.
     #[schemars(range(min = 1, max = 16), extend("unit" = "warps"))]
     pub fetches_per_cycle: Option<Cited<u32>>,
@@ -261,6 +266,12 @@ timings! {
     /// Matrix products of f64, 8 by 8 with k 4.
     matrix_f64: MatrixF64,
     ;
+    /// Sums of f16 and bf16; timed as those of f32 where a machine does not tell.
+    f16_add: F16Add = f32_add,
+    /// Products of f16 and bf16; timed as those of f32 where a machine does not tell.
+    f16_mul: F16Mul = f32_mul,
+    /// Fused multiply-adds of f16 and bf16; timed as those of f32 where a machine does not tell.
+    f16_fma: F16Fma = f32_fma,
     /// Reciprocals of f32, correctly rounded; timed as divisions where a machine does not tell.
     f32_rcp: F32Rcp = f32_div,
     /// Square roots of f32, correctly rounded; timed as divisions where a machine does not tell.
@@ -304,6 +315,11 @@ impl SmConfig {
     /// Sub-cores of the SM; 1 if its warps share everything.
     pub fn sub_cores(&self) -> u32 {
         if self.sub_cores.as_ref().is_some_and(|has| **has) { *self.schedulers } else { 1 }
+    }
+
+    /// Size of an instruction in memory, in bytes.
+    pub fn instruction_bytes(&self) -> u32 {
+        self.instruction_bytes.as_deref().map_or(8, |bytes| *bytes)
     }
 
     /// Requirements on this SM's register file: its number of rows and of read tickets. `seed` seeds its random
@@ -361,6 +377,13 @@ impl SmConfig {
         }
         within("schedulers", *self.schedulers, 1, 8)?;
         within("instruction_buffer", *self.instruction_buffer, 1, 16)?;
+        within("instruction_bytes", self.instruction_bytes(), 4, 32)?;
+        if !self.instruction_bytes().is_power_of_two() {
+            return Err(format!(
+                "sm.instruction_bytes = {}: expected a power of two",
+                self.instruction_bytes()
+            ));
+        }
         within("fetches_per_cycle", self.fetches(), 1, 16)?;
         within("pipeline_latency_cycles", *self.pipeline_latency_cycles, 0, 100)?;
         let name = self.scheduling.name();

@@ -1,7 +1,7 @@
 //! The types of what stands behind an SM's doors.
 
 use strata_memory::doors::{L1d, RegisterFile};
-use strata_memory::read_only::ReadOnly;
+use strata_memory::read_only::{ReadOnly, SecondLevel};
 
 /// What stands behind an SM's doors, by type. An SM calls its register file and its caches several times for each
 /// instruction: of types that the compiler knows the calls are inlined, of a `dyn` type they go through a table.
@@ -29,4 +29,6 @@ pub struct Memories<D: Doors> {
     pub instructions: D::ReadOnly,
     /// The constant cache, which serves `ld.const` and `ld.param`.
     pub constants: D::ReadOnly,
+    /// What stands behind both, in machines that have it.
+    pub second: Option<SecondLevel>,
 }

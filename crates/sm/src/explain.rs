@@ -62,6 +62,9 @@ impl<D: Doors> Sm<D> {
         self.l1d.waits(report);
         self.constants.waits(report);
         self.instructions.waits(report);
+        if let Some(second) = &self.second {
+            second.waits(report);
+        }
         for sentence in &mut report[first..] {
             sentence.insert_str(0, &format!("SM {}: ", self.id.0));
         }

@@ -6,7 +6,6 @@ use strata_memory::read_only::ReadOnly;
 use strata_memory::{Address, LINE_BYTES};
 use strata_ptx::isa::Pc;
 
-use crate::launch::Launch;
 use crate::slots::Slots;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +29,8 @@ pub struct Fetch {
     width: u32,
     code_at: Address,
     code_len: u32,
+    /// Base-2 logarithm of an instruction's size in bytes.
+    shift: u32,
     /// Mask of warps with a non-empty buffer.
     have: u64,
     /// Mask of warps with an empty buffer and no request in flight.
@@ -46,14 +47,15 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// Empty buffers of `capacity` instructions each, and up to `width` requests a cycle.
-    pub fn new(capacity: u32, width: u32) -> Self {
+    /// Empty buffers of `capacity` instructions of `bytes` bytes, and up to `width` requests a cycle.
+    pub fn new(capacity: u32, bytes: u32, width: u32) -> Self {
         Fetch {
             buffers: Slots::new(Buffer::default),
             capacity,
             width,
             code_at: Address(0),
             code_len: 0,
+            shift: bytes.trailing_zeros(),
             have: 0,
             want: 0,
             pending: 0,
@@ -204,7 +206,7 @@ impl Fetch {
     fn fill(&mut self, warp: usize, filled: &mut u64) {
         let bit = 1 << warp;
         let head = self.buffers[warp].head;
-        let in_line = (LINE_BYTES as u64 - self.address(head).offset() as u64) / Launch::CODE_BYTES;
+        let in_line = (LINE_BYTES - self.address(head).offset()) >> self.shift;
         let left = self.code_len.saturating_sub(head);
         self.buffers[warp].count = self.capacity.min(left).min(in_line as u32);
         self.have |= bit;
@@ -212,7 +214,7 @@ impl Fetch {
     }
 
     fn address(&self, pc: Pc) -> Address {
-        Address(self.code_at.0 + Launch::CODE_BYTES * u64::from(pc))
+        Address(self.code_at.0 + (u64::from(pc) << self.shift))
     }
 }
 
@@ -224,7 +226,7 @@ mod tests {
     use crate::fakes::{FakeReadOnly, Memory};
 
     fn fetch() -> Fetch {
-        let mut fetch = Fetch::new(2, 1);
+        let mut fetch = Fetch::new(2, 8, 1);
         fetch.prepare(Address(0x1000), 100);
         fetch
     }
@@ -256,6 +258,22 @@ mod tests {
         let line = LineAddress(0x20);
         assert_eq!(cache.asked, [(Cycle(0), line, 2), (Cycle(0), line, 3), (Cycle(1), line, 0)]);
         assert_eq!(filled, 0b1100);
+    }
+
+    #[test]
+    fn larger_instructions_fill_a_line_sooner() {
+        let (mut fetch, mut cache, mut filled) = (Fetch::new(2, 16, 1), cache(), 0);
+        fetch.prepare(Address(0x1000), 100);
+        fetch.start(0);
+        fetch.buffers[0].head = 7;
+        for cycle in 0..2 {
+            fetch.tick(&mut cache, &mut filled, Cycle(cycle));
+        }
+        // Instruction 7 is the last of eight in its line.
+        fetch.issue(0, 8);
+        assert_eq!(fetch.have(), 0);
+        fetch.tick(&mut cache, &mut filled, Cycle(2));
+        assert_eq!(cache.asked, [(Cycle(0), LineAddress(0x20), 0), (Cycle(2), LineAddress(0x21), 0)]);
     }
 
     #[test]

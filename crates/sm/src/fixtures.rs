@@ -297,6 +297,7 @@ impl Bench {
             l1d: Box::new(l1d),
             instructions: FakeReadOnly::new(Memory::low_bytes(), 1),
             constants: FakeReadOnly::new(Memory::low_bytes(), 1),
+            second: None,
         };
         let mut sm = Sm::new(config, memories, parts).unwrap();
         assert!(sm.prepare(Arc::new(launch), Cycle::ZERO).ctas > 0, "the kernel fits");

@@ -3,7 +3,7 @@
 use strata_engine::{Cycle, Outlet};
 use strata_memory::Packet;
 use strata_memory::doors::{L1d, Scratchpad};
-use strata_memory::read_only::ReadOnly;
+use strata_memory::read_only::{ReadOnly, SecondLevel};
 
 /// Number of clients.
 const CLIENTS: usize = 4;
@@ -12,8 +12,8 @@ const CLIENTS: usize = 4;
 pub type Waiting = [Option<u32>; CLIENTS];
 
 /// Sends the packets of the L1D, the constant cache, the instruction cache and the part behind the banks of shared memory,
-/// round robin. A client whose packet
-/// finds too few credits keeps its turn, so small packets cannot starve large ones.
+/// round robin. Where the read-only caches have a second level, it sends in place of the constant cache, and the instruction cache
+/// sends nothing. A client whose packet finds too few credits keeps its turn, so small packets cannot starve large ones.
 pub struct Injector {
     /// Link to the request network; credits are flits.
     pub requests: Outlet<Packet>,
@@ -35,7 +35,12 @@ impl Injector {
     pub fn send(
         &mut self,
         waiting: Waiting,
-        (l1d, constants, instructions): (&mut (impl L1d + ?Sized), &mut impl ReadOnly, &mut impl ReadOnly),
+        (l1d, constants, instructions, second): (
+            &mut (impl L1d + ?Sized),
+            &mut impl ReadOnly,
+            &mut impl ReadOnly,
+            Option<&mut SecondLevel>,
+        ),
         scratchpad: Option<&mut dyn Scratchpad>,
         now: Cycle,
     ) {
@@ -47,7 +52,10 @@ impl Injector {
         }
         let packet = match client {
             0 => l1d.outgoing(now),
-            1 => constants.outgoing(now),
+            1 => match second {
+                Some(second) => second.outgoing(now),
+                None => constants.outgoing(now),
+            },
             2 => instructions.outgoing(now),
             _ => scratchpad.and_then(|part| part.outgoing(now)),
         };
@@ -112,7 +120,7 @@ mod tests {
                 instructions.outgoing_bytes(now),
                 None,
             ];
-            injector.send(waiting, (&mut l1d, &mut constants, &mut instructions), None, now);
+            injector.send(waiting, (&mut l1d, &mut constants, &mut instructions, None), None, now);
             while let Some(packet) = inlet.receive(now) {
                 seen.push((cycle, packet.line.0));
                 // The large packet's credits are never returned.

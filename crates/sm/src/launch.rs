@@ -49,10 +49,6 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Bytes per instruction in device memory. ASSUMED: 8, the size of Fermi's machine instructions, because PTX has
-    /// no binary form.
-    pub const CODE_BYTES: u64 = 8;
-
     /// Number of CTAs in the grid.
     pub fn ctas(&self) -> u64 {
         self.grid.iter().map(|n| u64::from(*n)).product()

@@ -21,6 +21,9 @@ impl<D: Doors> Sm<D> {
         if D::EXTRAS && self.owners.is_some() {
             self.hear_owners(now);
         }
+        if D::EXTRAS && self.second_due <= now {
+            self.hear_second(now);
+        }
         if self.l1d_due <= now {
             self.l1d.tick(now);
             self.lsu.complete(&mut *self.l1d, now);
@@ -99,9 +102,53 @@ impl<D: Doors> Sm<D> {
                     self.instructions_due = now;
                     self.instructions.accept(packet, now);
                 }
+                Client::ReadOnly => {
+                    let second = self.second.as_mut().expect("who sends a request is there");
+                    second.accept(packet, now);
+                    self.second_due = now;
+                }
                 Client::Scratchpad => self.lsu.accept(packet, now),
             }
         }
+    }
+
+    /// Advances the second level of read-only caches, and takes its replies.
+    #[inline(never)]
+    fn hear_second(&mut self, now: Cycle) {
+        let Some(second) = &mut self.second else { return };
+        second.tick(now);
+        while let Some(packet) = second.reply(now) {
+            if packet.client == Client::Instruction {
+                self.instructions_due = now;
+                self.instructions.accept(packet, now);
+            } else {
+                self.constants_due = now;
+                self.constants.accept(packet, now);
+            }
+        }
+    }
+
+    /// Passes the requests of the read-only caches to their second level. Returns whether there was one.
+    #[inline(never)]
+    pub(crate) fn ask_second(&mut self, now: Cycle) -> bool {
+        let Some(second) = &mut self.second else { return false };
+        let mut has_asked = false;
+        while self.constants_due <= now
+            && let Some(packet) = self.constants.outgoing(now)
+        {
+            second.request(packet);
+            has_asked = true;
+        }
+        while self.instructions_due <= now
+            && let Some(packet) = self.instructions.outgoing(now)
+        {
+            second.request(packet);
+            has_asked = true;
+        }
+        if has_asked {
+            self.second_due = now;
+        }
+        has_asked
     }
 
     /// Takes what has arrived from other owners.
@@ -146,7 +193,7 @@ impl<D: Doors> Sm<D> {
         if self.l1d_due <= now && self.l1d.outgoing_bytes(now).is_some()
             || self.constants_due <= now
             || self.instructions_due <= now
-            || D::EXTRAS && self.lsu.client().is_some()
+            || D::EXTRAS && (self.second_due <= now || self.lsu.client().is_some())
         {
             self.inject_from_any(now);
         }
@@ -159,11 +206,16 @@ impl<D: Doors> Sm<D> {
         let constants = if self.constants_due <= now { self.constants.outgoing_bytes(now) } else { None };
         let instructions =
             if self.instructions_due <= now { self.instructions.outgoing_bytes(now) } else { None };
+        // The first level has sent its requests to the second, which goes in its place.
+        let constants = match &self.second {
+            Some(second) => second.outgoing_bytes(now),
+            None => constants,
+        };
         let scratchpad = self.lsu.client().and_then(|part| part.outgoing_bytes(now));
         if l1d.is_some() || constants.is_some() || instructions.is_some() || scratchpad.is_some() {
             self.injector.send(
                 [l1d, constants, instructions, scratchpad],
-                (&mut *self.l1d, &mut self.constants, &mut self.instructions),
+                (&mut *self.l1d, &mut self.constants, &mut self.instructions, self.second.as_deref_mut()),
                 self.lsu.client(),
                 now,
             );
@@ -179,7 +231,13 @@ impl<D: Doors> Sm<D> {
         if self.constants_due < now {
             self.constants_due = self.constants.next_event(now);
         }
-        let memories = self.l1d_due.min(self.constants_due).min(self.arrival());
+        let mut memories = self.l1d_due.min(self.constants_due).min(self.arrival());
+        if D::EXTRAS {
+            if self.second_due < now {
+                self.second_due = self.second.as_ref().map_or(Cycle::NEVER, |second| second.next_event(now));
+            }
+            memories = memories.min(self.second_due);
+        }
         // What is due at once need not be compared with the rest.
         if memories <= now || !self.pending_notices.is_empty() {
             return now;

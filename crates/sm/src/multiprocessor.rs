@@ -73,11 +73,15 @@ impl<D: Doors> Multiprocessor for Sm<D> {
             self.units.prepare(code);
         }
         self.fetch.prepare(launch.code_at, launch.kernel.code.len() as u32);
-        if self.code_version != launch.code_version {
+        let is_new_code = self.code_version != launch.code_version;
+        if is_new_code {
             self.code_version = launch.code_version;
             self.instructions.invalidate();
         }
         self.constants.invalidate();
+        if let Some(second) = &mut self.second {
+            second.invalidate(is_new_code);
+        }
         self.lsu.prepare(&launch);
         if let (Some(unified), Some(carve_out)) = (&self.unified, occupancy.carve_out) {
             self.l1d.resize(unified.l1d_bytes(carve_out, occupancy.unused_register_bytes));
@@ -94,6 +98,7 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         self.is_quiet = false;
         (self.memory_due, self.pipeline_due) = (now, now);
         (self.l1d_due, self.constants_due, self.instructions_due) = (now, now, now);
+        self.second_due = if self.second.is_some() { now } else { Cycle::NEVER };
         occupancy
     }
 
@@ -149,6 +154,7 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         groups.extend(self.l1d.statistics());
         groups.extend(self.instructions.statistics());
         groups.extend(self.constants.statistics());
+        groups.extend(self.second.iter().flat_map(|second| second.statistics()));
         groups
     }
 }

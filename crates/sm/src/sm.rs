@@ -5,7 +5,7 @@ use std::sync::Arc;
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ran, Ring, Slab, Span, Window, typed_id};
 use strata_memory::Packet;
 use strata_memory::doors::{L1d, LaneEvent, RegisterFile};
-use strata_memory::read_only::ReadOnly;
+use strata_memory::read_only::{ReadOnly, SecondLevel};
 use strata_ptx::isa::MAX_ROWS;
 use strata_ptx::lanes::Row;
 
@@ -119,6 +119,8 @@ pub struct Sm<D: Doors> {
     pub(crate) unified: Option<UnifiedStorage>,
     pub(crate) constants: D::ReadOnly,
     pub(crate) instructions: D::ReadOnly,
+    /// Behind both, in machines that have it.
+    pub(crate) second: Option<Box<SecondLevel>>,
     pub(crate) injector: Injector,
     pub(crate) replies: Inlet<Packet>,
     pub(crate) owners: Option<Box<OwnerLinks>>,
@@ -151,6 +153,8 @@ pub struct Sm<D: Doors> {
     pub(crate) l1d_due: Cycle,
     /// The same of the constant cache,
     pub(crate) constants_due: Cycle,
+    /// of what stands behind it and the instruction cache,
+    pub(crate) second_due: Cycle,
     /// and of the instruction cache, which concerns only fetch.
     pub(crate) instructions_due: Cycle,
     /// Whether the load/store unit took instructions when the pipeline last ran.
@@ -177,7 +181,8 @@ impl<D: Doors> Sm<D> {
     pub fn new(config: &SmConfig, memories: Memories<D>, parts: SmParts) -> Result<Sm<D>, String> {
         config.check()?;
         assert!(D::EXTRAS || !parts.has_extras(config), "an SM of this type has no extras");
-        let Memories { registers, mut l1d, instructions, constants } = memories;
+        let Memories { registers, mut l1d, instructions, constants, second } = memories;
+        assert!(D::EXTRAS || second.is_none(), "an SM of this type has no second level");
         let warps = *config.warp_slots as usize;
         let ctas = *config.cta_slots as usize;
         let schedulers = *config.schedulers as usize;
@@ -199,7 +204,7 @@ impl<D: Doors> Sm<D> {
             warps: Warps::new(warps),
             ctas: Ctas::new(ctas),
             barriers: Barriers::new(ctas),
-            fetch: Fetch::new(*config.instruction_buffer, config.fetches()),
+            fetch: Fetch::new(*config.instruction_buffer, config.instruction_bytes(), config.fetches()),
             scoreboard: Scoreboard::new(),
             schedulers: (0..schedulers).map(|number| config.scheduling.scheduler(&site(number))).collect(),
             throttle: config.scheduling.throttle(&site(0)),
@@ -216,6 +221,7 @@ impl<D: Doors> Sm<D> {
             unified: parts.unified,
             constants,
             instructions,
+            second: second.map(Box::new),
             injector: Injector::new(parts.requests, parts.flit_bytes.max(1)),
             replies: parts.replies,
             owners: parts.owners.map(Box::new),
@@ -235,6 +241,7 @@ impl<D: Doors> Sm<D> {
             memory_due: Cycle::ZERO,
             l1d_due: Cycle::ZERO,
             constants_due: Cycle::ZERO,
+            second_due: Cycle::NEVER,
             instructions_due: Cycle::ZERO,
             lsu_accepts: true,
             gave_to_memory: false,
@@ -418,6 +425,7 @@ impl<D: Doors> Sm<D> {
         }
         // A packet that becomes ready to leave counts as an event of its memory.
         if moved || fetches {
+            memory_changes |= D::EXTRAS && self.second.is_some() && self.ask_second(now);
             self.inject(now);
             if D::EXTRAS && self.owners.is_some() {
                 self.answer(now);

@@ -201,10 +201,16 @@ strata_engine::statistics! {
 }
 
 /// What the issue stage counts, by cause and class; [`Tally::add_to`] gives it the names of counters.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tally {
     stalls: [u64; Stall::COUNT],
     classes: [Issued; Class::COUNT],
+}
+
+impl Default for Tally {
+    fn default() -> Tally {
+        Tally { stalls: [0; Stall::COUNT], classes: [Issued::default(); Class::COUNT] }
+    }
 }
 
 /// Instructions of a class.
@@ -272,16 +278,20 @@ impl SmStatistics {
             Class::IntMul => (&mut self.issued_int_mul, &mut self.lanes_int_mul),
             Class::IntMad => (&mut self.issued_int_mad, &mut self.lanes_int_mul),
             Class::IntDiv => (&mut self.issued_int_div, &mut self.lanes_int_div),
-            Class::F32Add => (&mut self.issued_f32_add, &mut self.lanes_f32_add),
+            Class::F32Add | Class::F16Add => (&mut self.issued_f32_add, &mut self.lanes_f32_add),
             Class::F32MinMax => (&mut self.issued_f32_min_max, &mut self.lanes_f32_add),
-            Class::F32Mul => (&mut self.issued_f32_mul, &mut self.lanes_f32_mul),
-            Class::F32Fma => (&mut self.issued_f32_fma, &mut self.lanes_f32_mul),
-            Class::F32Div | Class::F32Rcp | Class::F32Sqrt => (&mut self.issued_f32_div, &mut self.lanes_f32_div),
+            Class::F32Mul | Class::F16Mul => (&mut self.issued_f32_mul, &mut self.lanes_f32_mul),
+            Class::F32Fma | Class::F16Fma => (&mut self.issued_f32_fma, &mut self.lanes_f32_mul),
+            Class::F32Div | Class::F32Rcp | Class::F32Sqrt => {
+                (&mut self.issued_f32_div, &mut self.lanes_f32_div)
+            }
             Class::F64Add => (&mut self.issued_f64_add, &mut self.lanes_f64),
             Class::F64MinMax => (&mut self.issued_f64_min_max, &mut self.lanes_f64),
             Class::F64Mul => (&mut self.issued_f64_mul, &mut self.lanes_f64),
             Class::F64Fma => (&mut self.issued_f64_fma, &mut self.lanes_f64),
-            Class::F64Div | Class::F64Rcp | Class::F64Sqrt => (&mut self.issued_f64_div, &mut self.lanes_f64_div),
+            Class::F64Div | Class::F64Rcp | Class::F64Sqrt => {
+                (&mut self.issued_f64_div, &mut self.lanes_f64_div)
+            }
             Class::Sfu => (&mut self.issued_sfu, &mut self.lanes_sfu),
             Class::Convert => (&mut self.issued_convert, &mut self.lanes_convert),
             Class::Warp | Class::Vote => (&mut self.issued_warp, &mut self.lanes_warp),

@@ -43,6 +43,8 @@ pub struct Modelled {
     code: BTreeMap<ModuleId, BTreeMap<String, Code>>,
     /// How often code memory has been given back.
     code_version: u64,
+    /// Size of an instruction in memory.
+    instruction_bytes: u64,
     warp_slots: u64,
     /// `None` if the machine has no energies.
     meter: Option<Meter>,
@@ -81,6 +83,7 @@ impl Modelled {
             system,
             code: BTreeMap::new(),
             code_version: 0,
+            instruction_bytes: u64::from(file.sm.instruction_bytes()),
             warp_slots: u64::from(*file.gpu.sms) * u64::from(*file.sm.warp_slots),
             meter,
             launches: 0,
@@ -158,7 +161,7 @@ impl Modelled {
         if let Some(code) = self.code.get(&call.module).and_then(|module| module.get(&kernel.name)) {
             return Some(code.at);
         }
-        let bytes = kernel.code.len() as u64 * Launch::CODE_BYTES;
+        let bytes = kernel.code.len() as u64 * self.instruction_bytes;
         let at = self.system.alloc(bytes, call.heap.end())?;
         self.code.entry(call.module).or_default().insert(kernel.name.clone(), Code { at, bytes });
         Some(at)
@@ -169,7 +172,7 @@ impl Modelled {
     fn prepare(&mut self, call: &Call<'_>, warp_slots: u64) -> Result<Launch, DeviceError> {
         let no_room = |name: &str, bytes| DeviceError::OutOfMemory { name: name.to_owned(), bytes };
         let Call { kernel, shape, params, .. } = *call;
-        let code_bytes = kernel.code.len() as u64 * Launch::CODE_BYTES;
+        let code_bytes = kernel.code.len() as u64 * self.instruction_bytes;
         let code_at = self.code(call).ok_or_else(|| no_room("code", code_bytes))?;
         let local_bytes = Launch::local_region_bytes(kernel, warp_slots);
         let local_at = self.system.local(local_bytes, call.heap.end());

@@ -71,6 +71,9 @@ pub struct Sections {
     pub instruction_cache: ReadOnlyConfig,
     /// The SM's constant cache.
     pub constant_cache: ReadOnlyConfig,
+    /// A second level behind both, in each SM. Without it they send to the network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only_cache: Option<ReadOnlyConfig>,
     #[serde(default, rename = "network")]
     #[schemars(skip)]
     _network: PhantomData<()>,
@@ -143,11 +146,19 @@ impl MachineFile {
         self.check_lines()?;
         self.instruction_cache.check().map_err(|error| format!("instruction_cache: {error}"))?;
         self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
-        if self.constant_cache.is_perfect() {
-            return Err(
-                "constant_cache: perfect: found true, expected false: a line's bytes have to be fetched"
-                    .into(),
-            );
+        if let Some(cache) = &self.read_only_cache {
+            cache.check().map_err(|error| format!("read_only_cache: {error}"))?;
+        }
+        let with_bytes = [
+            ("constant_cache", Some(&self.constant_cache)),
+            ("read_only_cache", self.read_only_cache.as_ref()),
+        ];
+        for (name, cache) in with_bytes {
+            if cache.is_some_and(ReadOnlyConfig::is_perfect) {
+                return Err(format!(
+                    "{name}: perfect: found true, expected false: a line's bytes have to be fetched"
+                ));
+            }
         }
         if let Some(cache) = &self.memory_cache {
             cache.check().map_err(|error| format!("memory_cache: {error}"))?;

@@ -54,7 +54,8 @@ fn largest(file: &MachineFile) -> String {
 /// Upper bound of the bytes that each section's parts take.
 fn parts(file: &MachineFile) -> [(String, u64); 10] {
     let link = QUEUES_OF_LINK * u64::from(file.doors.network.link_flits());
-    let caches = read_only(&file.instruction_cache) + read_only(&file.constant_cache);
+    let second = file.read_only_cache.as_ref().map_or(0, read_only);
+    let caches = read_only(&file.instruction_cache) + read_only(&file.constant_cache) + second;
     let in_flight = ENTRY_ITEMS * file.lsu.most_instructions() as u64;
     let rows = 4 * u64::from(*file.sm.registers) + u64::from(*file.sm.shared_bytes);
     let rows = rows + outcomes(&file.sm) * OUTCOME_BYTES;

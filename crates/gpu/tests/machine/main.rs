@@ -31,6 +31,7 @@ mod prefetch_instructions;
 mod races;
 mod random_machines;
 mod random_programs;
+mod read_only_cache;
 mod registers;
 mod rooms;
 mod scheduling;

@@ -8,6 +8,8 @@ use strata_workloads::micro::Figure;
 const FOOTPRINT: &str = "footprint";
 /// The parameter of a fact that holds for a level of the hierarchy, whatever the footprint.
 const LEVEL: &str = "level";
+/// The parameter that says who read a walk's memory before it; nobody, when it comes from memory.
+const READ_BEFORE_BY: &str = "read_before_by";
 
 /// A GPU of which figures are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,8 @@ const CARDS: &[Card] = &[
 ];
 
 /// Machines and the card that each models.
-const OWN: &[(&str, &str)] = &[("gtx480", "gtx480"), ("volta-fuse", "v100"), ("rtx3080", "rtx3080")];
+const OWN: &[(&str, &str)] =
+    &[("gtx480", "gtx480"), ("volta-fuse", "v100"), ("v100", "v100"), ("rtx3080", "rtx3080")];
 
 /// Every card.
 #[must_use]
@@ -93,20 +96,38 @@ impl Levels {
     /// What every L1D holds.
     const L1: u64 = 8 << 10;
 
-    /// The level that a walk through global memory finds everything in, where that is certain.
+    /// The level that a walk through global memory, or a stream of reads or writes, finds everything in, where that is
+    /// certain.
     fn of(self, figure: &Figure) -> Option<&'static str> {
         let footprint: u64 = parameter(figure, FOOTPRINT)?.parse().ok()?;
+        let is_part_of_l2 = (self.l2_bytes / 8..=self.l2_bytes / 2).contains(&footprint);
+        if parameter(figure, "operation").is_some() {
+            return if footprint >= 4 * self.l2_bytes {
+                Some("memory")
+            } else {
+                is_part_of_l2.then_some("l2")
+            };
+        }
         let past = match parameter(figure, "space")? {
             "global" => false,
             "global-cg" => true,
             _ => return None,
         };
         match footprint {
-            at if at >= 4 * self.l2_bytes => Some("memory"),
-            at if past && (self.l2_bytes / 8..=self.l2_bytes / 2).contains(&at) => Some("l2"),
+            _ if parameter(figure, READ_BEFORE_BY) == Some("none") => Some("memory"),
+            _ if past && is_part_of_l2 => Some("l2"),
             at if !past && at <= Self::L1 => Some("l1"),
             _ => None,
         }
+    }
+
+    /// Whether a walk finds some of its pointers in the L2 and some not. It is timed over some of them only, which others had read
+    /// before, and so is no counterpart of one that comes round.
+    fn divide(self, figure: &Figure) -> bool {
+        let footprint = parameter(figure, FOOTPRINT).and_then(|bytes| bytes.parse().ok());
+        let is_walk = parameter(figure, "space").is_some_and(|space| space.starts_with("global"));
+        is_walk
+            && footprint.is_some_and(|bytes: u64| (self.l2_bytes + 1..16 * self.l2_bytes).contains(&bytes))
     }
 }
 
@@ -160,7 +181,9 @@ impl Hardware {
         if let Some(same) = alike.iter().find(|fact| fact.case == figure.case) {
             return Some((*same).clone());
         }
-        between(&alike, figure).or_else(|| {
+        let others_only = self.card.measured.is_none() && levels.divide(figure);
+        let curve = if others_only { None } else { between(&alike, figure) };
+        curve.or_else(|| {
             let level = levels.of(figure)?;
             let said = |fact: &&&Fact| {
                 fact.parameters.get(LEVEL).is_some_and(|known| known == level) && same(fact, figure, LEVEL)

@@ -89,8 +89,30 @@ fn a_counterpart_is_the_case_or_lies_between_or_is_the_levels() {
     // The walk past the L1D has no curve, but a level.
     let level = v100.counterpart("latency", &of_space("global-cg", 1 << 20, "none"), LEVELS).unwrap();
     assert_eq!((level.low, level.high), (193.0, 220.0));
-    let memory = v100.counterpart("latency", &of_space("global-cg", 24 << 20, "none"), LEVELS).unwrap();
+    // What nobody has read before comes from memory. Of more than the L2 holds, a part does.
+    let mut swept = of_space("global-cg", 1 << 18, "none");
+    swept.parameters.push(("read_before_by", "none".to_owned()));
+    let memory = v100.counterpart("latency", &swept, LEVELS).unwrap();
     assert_eq!(memory.low, 427.0);
+    for space in ["global", "global-cg"] {
+        assert_eq!(v100.counterpart("latency", &of_space(space, 24 << 20, "none"), LEVELS), None);
+    }
+    // A stream past four times the L2 is as fast as memory is.
+    let stream = |bytes: u64| Figure {
+        quantity: "bandwidth",
+        unit: "GB/s",
+        parameters: [
+            ("operation", "read".to_owned()),
+            ("footprint", bytes.to_string()),
+            ("threads_per_sm", "2048".to_owned()),
+        ]
+        .into(),
+        ..of_space("global", bytes, "none")
+    };
+    let memory = v100.counterpart("bandwidth", &stream(24 << 20), LEVELS).unwrap();
+    assert_eq!(memory.low, 867.0);
+    assert!(v100.counterpart("bandwidth", &stream(2 << 20), LEVELS).unwrap().low > 2000.0);
+    assert_eq!(v100.counterpart("bandwidth", &stream(8 << 20), LEVELS), None);
     assert_eq!(v100.counterpart("latency", &of_space("global-cg", 8 << 20, "none"), LEVELS), None);
     assert_eq!(v100.counterpart("latency", &of_space("local", 4096, "none"), LEVELS), None);
     // The case itself goes before all else.

@@ -21,6 +21,9 @@ use crate::slice_map::SliceMap;
 use crate::tags::Sets;
 use crate::touch::{Origin, Touch};
 
+/// Lines are fetched ahead within aligned blocks of so many bytes (ASSUMED: a page of 4 KiB, as prefetchers of CPUs).
+const AHEAD_BYTES: u64 = 4096;
+
 /// A set-associative cache of whole lines. It keeps the requests that wait for each line being fetched, and
 /// the bytes of a hit until they are due.
 pub struct ReadOnlyCache {
@@ -36,6 +39,10 @@ pub struct ReadOnlyCache {
     recent: FrameId,
     /// The line in that frame, if it was used last and no line has come or gone since.
     last_used: Option<LineAddress>,
+    /// Lines to fetch ahead,
+    lines_ahead: usize,
+    /// and by frame, whether its line was fetched ahead and nobody has asked for it; empty where none is.
+    untouched: Vec<bool>,
     packets: Packets,
     outgoing: DelayLine<Packet>,
     /// The cycle of the last look-up, and how many there were in it.
@@ -72,6 +79,8 @@ impl ReadOnlyCache {
         let stream = Stream::new(seed, &format!("{client:?} cache {}", node.0));
         let mshr_entries = *config.mshr_entries;
         let capacity = Capacity { mshr_entries, mshr_merges: 1, sector_bytes: LINE_BYTES, writes: 0 };
+        let lines_ahead = config.lines_ahead();
+        let frames = if lines_ahead == 0 { 0 } else { *config.sets * *config.ways };
         Ok(ReadOnlyCache {
             client,
             node,
@@ -82,6 +91,8 @@ impl ReadOnlyCache {
             cache: Cache::new(Sets::new(config.geometry(), stream), capacity),
             recent: FrameId(0),
             last_used: None,
+            lines_ahead,
+            untouched: vec![false; frames],
             packets: Packets::default(),
             outgoing: DelayLine::new(*config.miss_queue),
             cycle: Cycle::ZERO,
@@ -109,11 +120,12 @@ impl ReadOnlyCache {
         if recent == Some(line) { Some(self.recent) } else { self.cache.store.find(line) }
     }
 
-    /// Uses a line that is here, and notes that it was used last.
+    /// Uses a line that is here, and notes that it was used last. The first use of a line that was fetched ahead takes a look-up,
+    /// since it fetches more.
     #[inline(never)]
     fn turn_to(&mut self, line: LineAddress) -> Option<()> {
         let frame = self.find(line)?;
-        if self.cache.frames().pinned(frame).is_some() {
+        if self.cache.frames().pinned(frame).is_some() || self.is_untouched(frame) {
             return None;
         }
         self.cache.store.used(frame, &self.request_for(line));
@@ -125,6 +137,38 @@ impl ReadOnlyCache {
         Touch { line, node: self.node, ..Touch::default() }
     }
 
+    /// Drops the lines for which `drops` holds. One that is being fetched still serves the requests that wait for it, but is not
+    /// kept.
+    pub(super) fn invalidate_if(&mut self, drops: impl Fn(LineAddress) -> bool) {
+        self.statistics.invalidations += 1;
+        self.last_used = None;
+        for frame in (0..self.cache.frames().count()).map(FrameId::from) {
+            if self.cache.frames().line(frame).is_none_or(|line| !drops(line)) {
+                continue;
+            }
+            if let Some(mshr) = self.cache.frames().pinned(frame) {
+                self.cache.mshrs.state_mut(mshr).rest = true;
+            }
+            self.cache.store.invalidate(frame);
+            if let Some(untouched) = self.untouched.get_mut(frame.index()) {
+                *untouched = false;
+            }
+        }
+    }
+
+    /// Accepts a look-up, or counts and returns the cause of refusal.
+    #[inline]
+    pub(super) fn try_request(&mut self, line: LineAddress, token: u32, now: Cycle) -> Result<(), Refusal> {
+        if self.cycle != now {
+            (self.cycle, self.used) = (now, 0);
+        }
+        let port = if self.used == self.accesses_per_cycle { Err(Refusal::Port) } else { Ok(()) };
+        port.and_then(|()| self.look_up(line, token, now)).inspect_err(|why| self.count_refusal(*why))?;
+        self.used += 1;
+        self.statistics.accesses += 1;
+        Ok(())
+    }
+
     /// Accepts a look-up for which the port is free, or returns the cause of refusal.
     #[inline]
     fn look_up(&mut self, line: LineAddress, token: u32, now: Cycle) -> Result<(), Refusal> {
@@ -133,9 +177,13 @@ impl ReadOnlyCache {
             return Ok(());
         }
         let Some(frame) = self.find(line) else {
-            self.send_for(line, now)?;
+            let frame = self.send_for(line, now)?;
             self.statistics.misses += 1;
             self.waiting.push((line, token));
+            if self.lines_ahead != 0 {
+                self.untouched[frame.index()] = false;
+                self.fetch_ahead(line, now);
+            }
             return Ok(());
         };
         (self.recent, self.last_used) = (frame, None);
@@ -145,6 +193,7 @@ impl ReadOnlyCache {
             }
             self.statistics.merges += 1;
             self.waiting.push((line, token));
+            self.first_use(frame, line, now);
             return Ok(());
         }
         self.cache.store.used(frame, &self.request_for(line));
@@ -153,7 +202,46 @@ impl ReadOnlyCache {
         if self.keeps_bytes {
             self.lines.push_back(self.cache.frames().data(frame).clone());
         }
+        self.first_use(frame, line, now);
         Ok(())
+    }
+
+    /// Whether a frame's line was fetched ahead and nobody has asked for it.
+    #[inline]
+    fn is_untouched(&self, frame: FrameId) -> bool {
+        self.lines_ahead != 0 && self.untouched[frame.index()]
+    }
+
+    /// Fetches further ahead when a line that was fetched ahead is used for the first time.
+    #[inline]
+    fn first_use(&mut self, frame: FrameId, line: LineAddress, now: Cycle) {
+        if self.is_untouched(frame) {
+            self.untouched[frame.index()] = false;
+            self.statistics.prefetches_used += 1;
+            self.fetch_ahead(line, now);
+        }
+    }
+
+    /// Requests the lines behind one, as far as there is room and up to a boundary of [`AHEAD_BYTES`]. Leaves a request
+    /// that is asked for an MSHR.
+    #[cold]
+    fn fetch_ahead(&mut self, line: LineAddress, now: Cycle) {
+        const BLOCK: u64 = AHEAD_BYTES / LINE_BYTES as u64;
+        let end = (line.0 / BLOCK + 1) * BLOCK;
+        for next in (line.0 + 1..end).take(self.lines_ahead).map(LineAddress) {
+            if self.find(next).is_some() {
+                continue;
+            }
+            if self.cache.mshrs.free() < 2 {
+                return;
+            }
+            let last_used = self.last_used;
+            let Ok(frame) = self.send_for(next, now) else { return };
+            // The line that was used last may have made room.
+            self.last_used = last_used.filter(|_| frame != self.recent);
+            self.untouched[frame.index()] = true;
+            self.statistics.prefetches += 1;
+        }
     }
 
     /// Serves a look-up that hits, but for its bytes.
@@ -165,8 +253,8 @@ impl ReadOnlyCache {
         self.due = self.due.min(due);
     }
 
-    /// Makes room for a line and requests it.
-    fn send_for(&mut self, line: LineAddress, now: Cycle) -> Result<(), Refusal> {
+    /// Makes room for a line and requests it. Returns its frame.
+    fn send_for(&mut self, line: LineAddress, now: Cycle) -> Result<FrameId, Refusal> {
         if self.cache.mshrs.is_full() {
             return Err(Refusal::Mshr);
         }
@@ -192,7 +280,7 @@ impl ReadOnlyCache {
         });
         self.statistics.bytes_out += u64::from(packet.wire_bytes());
         self.outgoing.push(now.next(), packet).expect("room in the queue to the network was checked");
-        Ok(())
+        Ok(frame)
     }
 
     #[cold]
@@ -228,21 +316,7 @@ impl ReadOnlyCache {
 impl ReadOnly for ReadOnlyCache {
     #[inline]
     fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool {
-        if self.cycle != now {
-            (self.cycle, self.used) = (now, 0);
-        }
-        let port = if self.used == self.accesses_per_cycle { Err(Refusal::Port) } else { Ok(()) };
-        match port.and_then(|()| self.look_up(line, token, now)) {
-            Ok(()) => {
-                self.used += 1;
-                self.statistics.accesses += 1;
-                true
-            }
-            Err(cause) => {
-                self.count_refusal(cause);
-                false
-            }
-        }
+        self.try_request(line, token, now).is_ok()
     }
 
     #[inline(always)]
@@ -305,14 +379,7 @@ impl ReadOnly for ReadOnlyCache {
     }
 
     fn invalidate(&mut self) {
-        self.statistics.invalidations += 1;
-        self.last_used = None;
-        for frame in (0..self.cache.frames().count()).map(FrameId::from) {
-            if let Some(mshr) = self.cache.frames().pinned(frame) {
-                self.cache.mshrs.state_mut(mshr).rest = true;
-            }
-            self.cache.store.invalidate(frame);
-        }
+        self.invalidate_if(|_| true);
     }
 
     #[inline]
@@ -332,7 +399,7 @@ impl ReadOnly for ReadOnlyCache {
         let name = match self.client {
             Client::Constant => "constant_cache",
             Client::Instruction => "instruction_cache",
-            Client::L1d | Client::Scratchpad => "read_only_cache",
+            Client::ReadOnly | Client::L1d | Client::Scratchpad => "read_only_cache",
         };
         vec![Group { name, ..self.statistics.report() }]
     }

@@ -35,6 +35,11 @@ pub struct ReadOnlyConfig {
     /// Capacity of the queue to the network, in requests.
     #[schemars(range(min = 1, max = 4096), extend("unit" = "requests"))]
     pub miss_queue: Cited<usize>,
+    /// Lines that are fetched ahead of one that is used for the first time since it came, as a stream buffer does;
+    /// none when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 31), extend("unit" = "lines"))]
+    pub prefetch_lines: Option<Cited<usize>>,
     /// Whether every look-up hits, as if all lines were always there. For an instruction cache, which needs no bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub perfect: Option<Cited<bool>>,
@@ -58,7 +63,16 @@ impl ReadOnlyConfig {
                 return Err(ParameterError::new(field, format!("must be 1 to 4096, found {value}")));
             }
         }
+        if self.lines_ahead() > 31 {
+            let found = format!("must be 0 to 31, found {}", self.lines_ahead());
+            return Err(ParameterError::new("prefetch_lines", found));
+        }
         Ok(())
+    }
+
+    /// Lines that are fetched ahead.
+    pub fn lines_ahead(&self) -> usize {
+        self.prefetch_lines.as_ref().map_or(0, |lines| **lines)
     }
 
     /// Whether every look-up hits.
@@ -88,6 +102,10 @@ statistics! {
         misses: "accesses",
         /// Look-ups that found their line already being fetched.
         merges: "accesses",
+        /// Lines requested ahead of their first look-up.
+        prefetches: "lines",
+        /// Look-ups that were the first of a line that had been requested ahead: hits, and merges where it was late.
+        prefetches_used: "accesses",
         /// Refusals because the port had already been used in the cycle.
         refused_port: "refusals",
         /// Refusals because no MSHR was free, or because the line was still being fetched from before an
@@ -110,7 +128,8 @@ statistics! {
     }
     laws {
         "accesses = hits + misses + merges": |s| s.accesses == s.hits + s.misses + s.merges,
-        "fills <= misses": |s| s.fills <= s.misses,
-        "evictions <= misses": |s| s.evictions <= s.misses,
+        "fills <= misses + prefetches": |s| s.fills <= s.misses + s.prefetches,
+        "evictions <= misses + prefetches": |s| s.evictions <= s.misses + s.prefetches,
+        "prefetches_used <= prefetches": |s| s.prefetches_used <= s.prefetches,
     }
 }

@@ -1,7 +1,8 @@
-//! Read-only caches: the instruction cache and the constant cache of an SM.
+//! Read-only caches: the instruction cache and the constant cache of an SM, and a second level behind both.
 
 mod cache;
 mod config;
+mod second;
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
@@ -12,6 +13,7 @@ use crate::packet::Packet;
 
 pub use cache::ReadOnlyCache;
 pub use config::{ReadOnlyConfig, ReadOnlyStatistics};
+pub use second::SecondLevel;
 
 /// A read-only cache of any organisation.
 pub trait ReadOnly: Send {

@@ -1,7 +1,7 @@
 //! The timing class of an operation.
 //!
-//! Arithmetic of 16-bit floating-point numbers has the classes of f32, one or two to a register: the packed forms do
-//! twice the work of an instruction, as on the hardware, where the same pipes do both (docs/machines.md).
+//! Sums and products of 16-bit floating-point numbers have classes of their own, one or two to a register: the packed forms do
+//! twice the work of an instruction (docs/machines.md). Their minima and maxima have f32's.
 
 use super::matrix::{Element, Mma};
 use super::op::{BitUnary, FloatOp, FloatUnary, IntOp};
@@ -19,6 +19,10 @@ pub enum Class {
     IntMul,
     IntMad,
     IntDiv,
+    /// Sums of f16 and bf16.
+    F16Add,
+    F16Mul,
+    F16Fma,
     /// f32 add, multiply-free compare, select.
     F32Add,
     F32MinMax,
@@ -73,6 +77,9 @@ impl Class {
         Class::IntMul,
         Class::IntMad,
         Class::IntDiv,
+        Class::F16Add,
+        Class::F16Mul,
+        Class::F16Fma,
         Class::F32Add,
         Class::F32MinMax,
         Class::F32Mul,
@@ -153,27 +160,55 @@ impl Ty {
     }
 }
 
+/// Classes of the same arithmetic in 16, 32 and 64 bits.
+pub(super) struct ByWidth {
+    half: Class,
+    single: Class,
+    double: Class,
+}
+
+impl ByWidth {
+    /// Fused multiply-adds.
+    pub(super) const FMA: ByWidth =
+        ByWidth { half: Class::F16Fma, single: Class::F32Fma, double: Class::F64Fma };
+
+    /// Of arithmetic that in 16 bits is as in 32.
+    const fn of(single: Class, double: Class) -> ByWidth {
+        ByWidth { half: single, single, double }
+    }
+
+    /// The class of values of this type.
+    pub(super) const fn for_type(self, ty: Ty) -> Class {
+        match ty {
+            Ty::F64 => self.double,
+            ty if ty.is_half() => self.half,
+            _ => self.single,
+        }
+    }
+}
+
 impl FloatOp {
-    /// The class of two-operand floating-point arithmetic; `double` says that it is of f64.
-    pub(super) const fn class(self, double: bool) -> Class {
-        let (single, of_double) = match self {
-            FloatOp::Add | FloatOp::Sub => (Class::F32Add, Class::F64Add),
-            FloatOp::Mul => (Class::F32Mul, Class::F64Mul),
-            FloatOp::Div | FloatOp::DivApprox | FloatOp::DivFull => (Class::F32Div, Class::F64Div),
-            FloatOp::Min { .. } | FloatOp::Max { .. } => (Class::F32MinMax, Class::F64MinMax),
-            FloatOp::Copysign => (Class::IntAdd, Class::IntAdd),
-        };
-        if double { of_double } else { single }
+    /// The classes of two-operand floating-point arithmetic.
+    pub(super) const fn classes(self) -> ByWidth {
+        match self {
+            FloatOp::Add | FloatOp::Sub => {
+                ByWidth { half: Class::F16Add, single: Class::F32Add, double: Class::F64Add }
+            }
+            FloatOp::Mul => ByWidth { half: Class::F16Mul, single: Class::F32Mul, double: Class::F64Mul },
+            FloatOp::Div | FloatOp::DivApprox | FloatOp::DivFull => ByWidth::of(Class::F32Div, Class::F64Div),
+            FloatOp::Min { .. } | FloatOp::Max { .. } => ByWidth::of(Class::F32MinMax, Class::F64MinMax),
+            FloatOp::Copysign => ByWidth::of(Class::IntAdd, Class::IntAdd),
+        }
     }
 }
 
 impl FloatUnary {
-    /// The class of one-operand floating-point arithmetic; `double` says that it is of f64.
-    pub(super) const fn class(self, double: bool) -> Class {
-        let (single, of_double) = match self {
-            FloatUnary::Abs | FloatUnary::Neg => (Class::F32Add, Class::F64Add),
-            FloatUnary::Rcp => (Class::F32Rcp, Class::F64Rcp),
-            FloatUnary::Sqrt => (Class::F32Sqrt, Class::F64Sqrt),
+    /// The classes of one-operand floating-point arithmetic.
+    pub(super) const fn classes(self) -> ByWidth {
+        match self {
+            FloatUnary::Abs | FloatUnary::Neg => ByWidth::of(Class::F32Add, Class::F64Add),
+            FloatUnary::Rcp => ByWidth::of(Class::F32Rcp, Class::F64Rcp),
+            FloatUnary::Sqrt => ByWidth::of(Class::F32Sqrt, Class::F64Sqrt),
             FloatUnary::RcpApprox
             | FloatUnary::SqrtApprox
             | FloatUnary::RsqrtApprox
@@ -181,9 +216,8 @@ impl FloatUnary {
             | FloatUnary::CosApprox
             | FloatUnary::Lg2Approx
             | FloatUnary::Ex2Approx
-            | FloatUnary::TanhApprox => (Class::Sfu, Class::Sfu),
-        };
-        if double { of_double } else { single }
+            | FloatUnary::TanhApprox => ByWidth::of(Class::Sfu, Class::Sfu),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::asynchronous::{CopySource, MbarrierOp};
 use super::bulk::BulkWay;
-use super::class::Class;
+use super::class::{ByWidth, Class};
 use super::op::{Barrier, BitUnary, Op, Part};
 use super::operands::{Width, Widths};
 use super::prefetch::Prefetch;
@@ -49,7 +49,7 @@ impl Op {
     /// What is true of this operation.
     #[deny(clippy::wildcard_enum_match_arm)]
     pub const fn traits(&self) -> Traits {
-        use Class::{Control, Convert, F32Fma, F32MinMax, F64Fma, IntAdd, IntMad, IntMul, Warp};
+        use Class::{Control, Convert, F32MinMax, IntAdd, IntMad, IntMul, Warp};
         use Traits as T;
         use Width::{Predicate, Rows};
         const ROW: Width = Rows(1);
@@ -117,12 +117,9 @@ impl Op {
                 T::lanes(video.op.class()).to(rows(1)).from(rows(sources))
             }
             Op::VideoSimd(video) => T::lanes(video.op.class()).to(rows(1)).from(rows(3)),
-            Op::Float(op, ty, _) => T::lanes(op.class(matches!(ty, Ty::F64))).to(one(ty)).from(some(ty, 2)),
-            Op::FloatUnary(op, ty, _) => T::lanes(op.class(matches!(ty, Ty::F64))).to(one(ty)).from(one(ty)),
-            Op::Fma(ty, _) => {
-                let class = if matches!(ty, Ty::F64) { F64Fma } else { F32Fma };
-                T::lanes(class).to(one(ty)).from(some(ty, 3))
-            }
+            Op::Float(op, ty, _) => T::lanes(op.classes().for_type(ty)).to(one(ty)).from(some(ty, 2)),
+            Op::FloatUnary(op, ty, _) => T::lanes(op.classes().for_type(ty)).to(one(ty)).from(one(ty)),
+            Op::Fma(ty, _) => T::lanes(ByWidth::FMA.for_type(ty)).to(one(ty)).from(some(ty, 3)),
             Op::Extremum3 { .. } => T::lanes(F32MinMax).to(rows(1)).from(rows(3)),
             Op::TestP(_, ty) => {
                 let class = if matches!(ty, Ty::F64) { Class::F64Add } else { Class::F32Add };

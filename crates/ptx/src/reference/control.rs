@@ -149,7 +149,7 @@ impl Cta {
             let kind = FaultKind::DivergentBarrier { arrived: lanes, live };
             return Err(self.stop(launch, kind, instruction, number, first));
         }
-        world.counts.add(instruction.class, lanes);
+        world.counts.add(lanes);
         world.changes += 1;
         let operands = operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
         let scalar = |slot: usize| match instruction.src[slot] {
@@ -207,7 +207,7 @@ impl Cta {
             let kind = FaultKind::DivergentBarrier { arrived: lanes, live };
             return Err(self.stop(launch, kind, instruction, number, first));
         }
-        world.counts.add(instruction.class, lanes);
+        world.counts.add(lanes);
         world.changes += 1;
         match (instruction.op, warp.at_cluster) {
             (Op::ClusterArrive, AtCluster::Away) => warp.at_cluster = AtCluster::Arrived,

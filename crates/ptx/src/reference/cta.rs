@@ -190,7 +190,7 @@ impl Cta {
             let lanes = guarded(instruction.guard, active, &operands);
             // A barrier that the warp is not ready for is met again, and counted then.
             if lanes == 0 || !instruction.op.is_barrier() {
-                world.counts.add(instruction.class, lanes);
+                world.counts.add(lanes);
             }
             match instruction.executor {
                 Executor::Control => self.control(launch, world, number, instruction, lanes)?,

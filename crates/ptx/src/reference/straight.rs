@@ -52,7 +52,7 @@ impl Cta {
                         if is_plain && access(instruction, &mut operands, lanes, &mut pieces) => {}
                     Way::Memory(_) | Way::Apart => break,
                 }
-                world.counts.add(instruction.class, lanes);
+                world.counts.add(lanes);
                 done += 1;
             }
             left -= done;

@@ -3,7 +3,6 @@
 use super::fault::{FaultKind, Place};
 use super::global::GlobalMemory;
 use super::observer::Observer;
-use crate::isa::Class;
 use crate::lanes::LaneMask;
 use crate::texture::Headers;
 
@@ -14,16 +13,13 @@ pub struct Counts {
     pub warp_instructions: u64,
     /// Instructions executed by threads: lanes that were active and passed the guard.
     pub thread_instructions: u64,
-    /// `warp_instructions` by timing class.
-    pub by_class: [u64; Class::COUNT],
 }
 
 impl Counts {
     #[inline(always)]
-    pub(super) fn add(&mut self, class: Class, lanes: LaneMask) {
+    pub(super) fn add(&mut self, lanes: LaneMask) {
         self.warp_instructions += 1;
         self.thread_instructions += u64::from(lanes.count_ones());
-        self.by_class[class as usize] += 1;
     }
 }
 

@@ -111,6 +111,11 @@ pub(super) fn global(scale: Scale, target: Target) -> Vec<Benchmark> {
                 .map(|bytes| Walk::new(space, bytes, stride).benchmark(&text)),
         );
     }
+    if scale == Scale::Small {
+        // The L2 still holds some of the largest footprint. The full set sweeps elsewhere.
+        let walks = [THROUGH, PAST].map(|space| Walk::new(space, 256 << 10, 128).swept_past(target.l2_bytes));
+        found.extend(walks.iter().map(|walk| walk.benchmark(&text)));
+    }
     // By stride, in order: how long a line and a sector are, and whether anything is fetched ahead.
     let strides: &[u64] = match scale {
         Scale::Small => &[8, 32, 128],
@@ -341,6 +346,7 @@ const CHAIN_BUFFER: &str = "chain";
 const TABLE: &str = "table";
 /// What is read in order that nothing of the pointers stays in a cache.
 const SWEPT: &str = "swept";
+/// Bytes of it: more than any GPU's L2 has.
 const SWEPT_BYTES: u64 = 512 << 20;
 
 /// Who read the pointers before the walk.
@@ -365,12 +371,23 @@ pub(super) struct Walk<'a> {
     shared: u32,
     /// Most pointers that the walk itself goes through before it is timed.
     few: u64,
+    /// Bytes that are read so that nothing of the pointers stays in a cache.
+    sweep: u64,
 }
 
 impl<'a> Walk<'a> {
     /// In random order through so many bytes, one pointer every `stride`.
     pub const fn new(space: &'a Space, bytes: u64, stride: u64) -> Self {
-        Self { space, bytes, stride, random: true, before: Before::Anyone, shared: 0, few: 16_384 }
+        Self {
+            space,
+            bytes,
+            stride,
+            random: true,
+            before: Before::Anyone,
+            shared: 0,
+            few: 16_384,
+            sweep: SWEPT_BYTES,
+        }
     }
 
     pub const fn ascending(self) -> Self {
@@ -385,6 +402,11 @@ impl<'a> Walk<'a> {
     /// No cache holds any of it.
     pub const fn swept(self) -> Self {
         Self { before: Before::Swept, ..self }
+    }
+
+    /// No cache holds any of it, in a GPU with so large an L2.
+    pub const fn swept_past(self, l2_bytes: u64) -> Self {
+        Self { before: Before::Swept, sweep: 4 * l2_bytes, ..self }
     }
 
     /// The CTA has so much dynamic shared memory beside.
@@ -448,8 +470,8 @@ impl<'a> Walk<'a> {
             }
             Before::Own => (4, bytes),
             Before::Swept => {
-                series.buffer(Buffer::zeros(SWEPT, SWEPT_BYTES));
-                touch(&mut series, SWEPT, SWEPT_BYTES);
+                series.buffer(Buffer::zeros(SWEPT, self.sweep));
+                touch(&mut series, SWEPT, self.sweep);
                 (0, 0)
             }
         };

@@ -36,6 +36,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("sm.load_window", &["0", "4", "16"]),
     ("sm.register_allocation", &["tight", "separate"]),
     ("sm.instruction_buffer", &["1", "4"]),
+    ("sm.instruction_bytes", &["4", "16", "32"]),
     ("sm.register_file.banks", &["1", "4", "32"]),
     ("sm.register_file.read_latency_cycles", &["3", "9"]),
     ("sm.units.sp", &["1", "4"]),
@@ -71,6 +72,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("instruction_cache.sets", &["1"]),
     ("instruction_cache.ways", &["1"]),
     ("instruction_cache.mshr_entries", &["1", "8"]),
+    ("instruction_cache.prefetch_lines", &["1", "4"]),
     ("constant_cache.sets", &["1"]),
     ("constant_cache.ways", &["1"]),
     ("network.flit_bytes", &["16", "32", "128"]),
@@ -146,20 +148,24 @@ const SUB_CORES: &[&str] = &[
      { count = { value = 1, source = \"test\" }, serves = [\"ldst\"] }]",
 ];
 
+/// The system that puts a second level behind the instruction cache and the constant cache.
+const SECOND_LEVEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machine/read_only_cache.toml");
+
 /// A hop that is too short for a network faster than the SMs.
 const SHORT_HOP: &str = "network.hop_latency_cycles=1";
 
-/// Up to 16 changes, a lane path in a third of the cases, and in a quarter each sub-cores, and clocks of their own for network and
-/// L2; a failing case shrinks towards none.
+/// Up to 16 changes, a lane path in a third of the cases, and in a quarter each sub-cores, clocks of their own for network and L2, and
+/// a second level of read-only cache; a failing case shrinks towards none.
 pub fn variation() -> impl Strategy<Value = Variation> {
     let changes = prop::collection::vec((0..KNOBS.len(), any::<prop::sample::Index>()), 0..16);
     // Several threads are slow on a busy machine and change no number, so use them only sometimes.
     let threads = prop_oneof![12 => Just(1_usize), 1 => 2..5_usize];
     let lanes = prop_oneof![2 => Just(None), 1 => (0..LANE_PATHS.len()).prop_map(Some)];
     let clocks = prop_oneof![3 => Just(false), 1 => Just(true)];
+    let second = prop_oneof![3 => Just(false), 1 => Just(true)];
     let sub_cores = prop_oneof![3 => Just(&[][..]), 1 => Just(SUB_CORES)];
-    let how = (threads, 0..4_usize, lanes, clocks, sub_cores);
-    (changes, how).prop_map(|(changes, (threads, window, lanes, clocks, sub_cores))| {
+    let parts = (changes, threads, 0..4_usize, lanes, clocks, second, sub_cores);
+    parts.prop_map(|(changes, threads, window, lanes, clocks, second, sub_cores)| {
         let (mut systems, of_lanes) = match lanes {
             Some(index) => (vec![LANE_PATHS[index].0], LANE_PATHS[index].1),
             None => (Vec::new(), &[][..]),
@@ -172,6 +178,9 @@ pub fn variation() -> impl Strategy<Value = Variation> {
             BASE.iter().chain(of_lanes).chain(sub_cores).map(ToString::to_string).chain(changes).collect();
         if clocks && !sets.iter().any(|set| set == SHORT_HOP) {
             systems.push(FOUR_CLOCKS);
+        }
+        if second {
+            systems.push(SECOND_LEVEL);
         }
         Variation { systems, sets, threads, window, limit: 20_000_000 }
     })

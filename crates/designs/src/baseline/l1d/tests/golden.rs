@@ -300,6 +300,19 @@ fn an_atomic_waits_behind_the_fetch_of_its_line() {
 }
 
 #[test]
+fn a_load_past_a_cache_with_sectors_asks_for_whole_ones() {
+    let word = ByteMask::range(36, 4);
+    for (sector_bytes, asked) in [(128, word), (32, ByteMask::range(32, 32)), (64, ByteMask::range(0, 64))] {
+        let mut config = small();
+        config.sector_bytes.value = sector_bytes;
+        let mut bench = Bench::new(&config);
+        bench.offer(1, 9, word, Action::Load(Box::new(Line::ZERO)), Policy::Bypass).unwrap();
+        bench.run(3);
+        assert_eq!(bench.kinds(), [('R', 9, asked)], "sectors of {sector_bytes} bytes");
+    }
+}
+
+#[test]
 fn each_refusal_has_its_cause() {
     let mut config = small();
     config.accesses_per_cycle.value = 2;
