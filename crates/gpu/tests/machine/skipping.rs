@@ -62,6 +62,13 @@ fn irregular_accesses_in_many_launches() {
 }
 
 #[test]
+fn sub_cores() {
+    for workload in ["gemm", "histogram"] {
+        check(workload, &["sm.sub_cores=true", "sm.units.sp=4"]);
+    }
+}
+
+#[test]
 fn clocks_of_their_own() {
     for (workload, sets) in [
         ("gather", &["clocks.network_mhz=700"] as &[&str]),
