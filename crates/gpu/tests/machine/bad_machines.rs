@@ -217,7 +217,7 @@ const EDITS: &[(&str, &str, &str)] = &[
      "m.toml:@:1: clocks.network_mhz: found 17000, expected at most 16800, with which a hop of 24 cycles takes a core cycle"),
     ("units.sp = { value = 2,",
      "sub_cores = { value = true, source = \"none\" }\nunits.sp = { value = 3,",
-     "m.toml:@+1:1: sm.units.sp = 3: expected fewer than sm.schedulers (2) or a multiple of it, since sm.sub_cores is set"),
+     "m.toml:@+1:7: sm.units.sp = 3: expected fewer than sm.schedulers (2) or a multiple of it, since sm.sub_cores is set"),
     ("schedulers = { value = 2,",
      "schedulers = { value = 0,",
      "m.toml:@:1: sm.schedulers = 0: expected 1 to 8"),
