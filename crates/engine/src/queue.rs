@@ -5,21 +5,25 @@ use std::collections::VecDeque;
 use crate::time::Cycle;
 
 /// A FIFO of fixed capacity.
+///
+/// The oldest item stands apart from the others, so a queue that holds one item at most times is short work.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    items: VecDeque<T>,
+    first: Option<T>,
+    /// Those behind the first; none if there is no first.
+    rest: VecDeque<T>,
     capacity: usize,
 }
 
 impl<T> Ring<T> {
     /// An empty queue for `capacity` items. Allocates all of its memory up front.
     pub fn new(capacity: usize) -> Self {
-        Ring { items: VecDeque::with_capacity(capacity), capacity }
+        Ring { first: None, rest: VecDeque::with_capacity(capacity.saturating_sub(1)), capacity }
     }
 
     /// An empty queue for `capacity` items that rarely fills. Allocates room for a few items and grows on demand.
     pub fn growing(capacity: usize) -> Self {
-        Ring { items: VecDeque::with_capacity(capacity.min(128)), capacity }
+        Ring { first: None, rest: VecDeque::with_capacity(capacity.min(128)), capacity }
     }
 
     /// Appends an item.
@@ -28,78 +32,84 @@ impl<T> Ring<T> {
     /// The item, if the queue is full.
     #[inline]
     pub fn push(&mut self, item: T) -> Result<(), T> {
-        if self.items.len() == self.capacity {
+        if self.is_full() {
             return Err(item);
         }
-        self.items.push_back(item);
+        if self.first.is_none() {
+            self.first = Some(item);
+        } else {
+            self.rest.push_back(item);
+        }
         Ok(())
     }
 
     /// Removes and returns the oldest item.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        self.items.pop_front()
+        let next = if self.rest.is_empty() { None } else { self.rest.pop_front() };
+        std::mem::replace(&mut self.first, next)
     }
 
     /// The oldest item, without removing it.
     #[inline]
     pub fn front(&self) -> Option<&T> {
-        self.items.front()
+        self.first.as_ref()
     }
 
     /// The oldest item, mutable, without removing it.
     #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
-        self.items.front_mut()
+        self.first.as_mut()
     }
 
     /// Whether [`Ring::push`] would refuse an item.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.items.len() == self.capacity
+        self.len() == self.capacity
     }
 
     /// Whether the queue holds no items.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
+        self.first.is_none()
     }
 
     /// Number of items in the queue.
     #[inline]
     pub fn len(&self) -> usize {
-        self.items.len()
+        usize::from(self.first.is_some()) + self.rest.len()
     }
 
     /// Number of items that still fit.
     #[inline]
     pub fn free(&self) -> usize {
-        self.capacity - self.items.len()
+        self.capacity - self.len()
     }
 
     /// Iterates from the oldest item to the newest.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.items.iter()
+        self.first.iter().chain(&self.rest)
     }
 }
 
 /// A FIFO of fixed capacity whose items become visible at a given cycle. Ready cycles must not decrease.
 #[derive(Clone, Debug)]
 pub struct DelayLine<T> {
-    ring: Ring<(Cycle, T)>,
+    items: VecDeque<(Cycle, T)>,
+    capacity: usize,
     /// When the oldest item is ready. Caching it makes the common check, that nothing is due, cheap.
     next: Cycle,
 }
 
 impl<T> DelayLine<T> {
-    /// An empty line for `capacity` items.
+    /// An empty line for `capacity` items. Allocates all of its memory up front.
     pub fn new(capacity: usize) -> Self {
-        DelayLine { ring: Ring::new(capacity), next: Cycle::NEVER }
+        DelayLine { items: VecDeque::with_capacity(capacity), capacity, next: Cycle::NEVER }
     }
 
     /// An empty line for `capacity` items that grows on demand, like [`Ring::growing`].
     pub fn growing(capacity: usize) -> Self {
-        DelayLine { ring: Ring::growing(capacity), next: Cycle::NEVER }
+        DelayLine { capacity, ..DelayLine::new(capacity.min(128)) }
     }
 
     /// Appends an item that can be taken from cycle `ready` on.
@@ -108,8 +118,11 @@ impl<T> DelayLine<T> {
     /// The item, if the line is full.
     #[inline]
     pub fn push(&mut self, ready: Cycle, item: T) -> Result<(), T> {
-        debug_assert!(self.ring.items.back().is_none_or(|last| last.0 <= ready), "items stay in order");
-        self.ring.push((ready, item)).map_err(|(_, item)| item)?;
+        debug_assert!(self.items.back().is_none_or(|last| last.0 <= ready), "items stay in order");
+        if self.is_full() {
+            return Err(item);
+        }
+        self.items.push_back((ready, item));
         // Items stay in order, so this is never later than the oldest item's ready cycle.
         self.next = self.next.min(ready);
         Ok(())
@@ -121,8 +134,8 @@ impl<T> DelayLine<T> {
         if self.next > now {
             return None;
         }
-        let (_, item) = self.ring.pop()?;
-        self.next = self.ring.front().map_or(Cycle::NEVER, |(ready, _)| *ready);
+        let (_, item) = self.items.pop_front()?;
+        self.next = self.items.front().map_or(Cycle::NEVER, |(ready, _)| *ready);
         Some(item)
     }
 
@@ -132,7 +145,7 @@ impl<T> DelayLine<T> {
         if self.next > now {
             return None;
         }
-        self.ring.front().map(|(_, item)| item)
+        self.items.front().map(|(_, item)| item)
     }
 
     /// The cycle at which the oldest item becomes ready; [`Cycle::NEVER`] if the line is empty.
@@ -144,19 +157,19 @@ impl<T> DelayLine<T> {
     /// Whether [`DelayLine::push`] would refuse an item.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.ring.is_full()
+        self.items.len() == self.capacity
     }
 
     /// Whether the line holds no items.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.ring.is_empty()
+        self.items.is_empty()
     }
 
     /// Number of items in the line, ready or not.
     #[inline]
     pub fn len(&self) -> usize {
-        self.ring.len()
+        self.items.len()
     }
 }
 
@@ -169,6 +182,22 @@ mod tests {
         let mut ring = Ring::new(2);
         assert_eq!((ring.push(1), ring.push(2), ring.push(3)), (Ok(()), Ok(()), Err(3)));
         assert_eq!((ring.pop(), ring.free()), (Some(1), 1));
+    }
+
+    #[test]
+    fn items_behind_the_first_follow_in_order() {
+        let mut ring = Ring::new(3);
+        (0..3).for_each(|item| ring.push(item).unwrap());
+        for item in 3..20 {
+            assert_eq!(ring.iter().copied().collect::<Vec<_>>(), [item - 3, item - 2, item - 1]);
+            assert_eq!((ring.push(item), ring.free(), ring.is_empty()), (Err(item), 0, false));
+            assert_eq!(ring.front(), Some(&(item - 3)));
+            assert_eq!(ring.pop(), Some(item - 3));
+            ring.push(item).unwrap();
+        }
+        assert_eq!([ring.pop(), ring.pop(), ring.pop(), ring.pop()], [Some(17), Some(18), Some(19), None]);
+        assert_eq!((ring.len(), ring.is_empty(), ring.front()), (0, true, None));
+        assert_eq!(Ring::new(0).push(1), Err(1));
     }
 
     #[test]

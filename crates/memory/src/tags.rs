@@ -1,5 +1,8 @@
 //! Sets: where a set-associative cache puts a line, and which it evicts for it.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 use schemars::JsonSchema;
@@ -8,7 +11,7 @@ use strata_engine::seed::Stream;
 use strata_engine::statistics::{Group, Statistics};
 
 use crate::address::LineAddress;
-use crate::cache::{FrameId, Frames, Store};
+use crate::cache::{Cache, FrameId, Frames, NO_LINE, Store};
 use crate::insertion::InsertionPolicy;
 use crate::parameters::ParameterError;
 use crate::policy::Chosen;
@@ -103,6 +106,17 @@ impl Geometry {
     }
 }
 
+/// The line that was looked for last, if it has no way, and its set: who waits asks for it again, and who misses for a victim.
+#[derive(Clone, Copy)]
+struct Absent {
+    line: u64,
+    set: usize,
+}
+
+impl Absent {
+    const NONE: Absent = Absent { line: NO_LINE, set: 0 };
+}
+
 /// The frames of a set-associative cache: frame n is way n % ways of set n / ways.
 pub struct Sets {
     sets: usize,
@@ -112,6 +126,7 @@ pub struct Sets {
     bits: u32,
     frames: Frames,
     victims: Victims,
+    absent: Absent,
     /// By extra frame: the request that brought its line.
     brought: Vec<Touch>,
     /// The extra frames without a line.
@@ -142,6 +157,7 @@ impl Sets {
             bits: if sets.is_power_of_two() { sets.trailing_zeros() } else { 0 },
             frames: Frames::new(sets * ways),
             victims: Victims::new(&replacement, Shape { sets, ways, stream }),
+            absent: Absent::NONE,
             brought: Vec::new(),
             free: Vec::new(),
         };
@@ -173,10 +189,35 @@ impl Sets {
         self.index.set_of(line, self.sets, self.bits)
     }
 
+    /// The set that a line belongs to, which is known of the line that was looked for last.
+    #[inline]
+    fn known_set_of(&self, line: LineAddress) -> usize {
+        if self.absent.line == line.0 { self.absent.set } else { self.set_of(line) }
+    }
+
     /// The frame that holds the line or waits for its fill.
     #[inline]
     pub fn find(&self, line: LineAddress) -> Option<FrameId> {
-        let first = self.set_of(line) * self.ways;
+        self.find_in(self.set_of(line), line)
+    }
+
+    /// As [`Sets::find`], for a request: one that misses may be asked for again before any line has come.
+    #[inline]
+    pub fn look_for(&mut self, line: LineAddress) -> Option<FrameId> {
+        if self.absent.line == line.0 {
+            return None;
+        }
+        let set = self.set_of(line);
+        let found = self.find_in(set, line);
+        if found.is_none() {
+            self.absent = Absent { line: line.0, set };
+        }
+        found
+    }
+
+    #[inline]
+    fn find_in(&self, set: usize, line: LineAddress) -> Option<FrameId> {
+        let first = set * self.ways;
         let (fours, rest) = self.frames.lines[first..first + self.ways].as_chunks::<4>();
         for (n, four) in fours.iter().enumerate() {
             if let Some(way) = four.iter().position(|tag| *tag == line.0) {
@@ -198,7 +239,7 @@ impl Sets {
     /// victim. `None` if every way is pinned.
     #[inline]
     pub fn victim(&mut self, line: LineAddress) -> Option<FrameId> {
-        let set = self.set_of(line);
+        let set = self.known_set_of(line);
         let first = set * self.ways;
         let empty = self.frames.empty.range(first, self.ways);
         if empty != 0 {
@@ -217,13 +258,14 @@ impl Sets {
     /// Whether [`Sets::victim`] would find a frame.
     #[inline]
     pub fn has_victim(&self, line: LineAddress) -> bool {
-        self.unpinned(self.set_of(line) * self.ways) != 0
+        self.unpinned(self.known_set_of(line) * self.ways) != 0
     }
 
     /// Assigns the frame to the line of a request, with no byte valid. Its previous contents are lost.
     #[inline]
     pub fn install(&mut self, frame: FrameId, touch: &Touch) {
         debug_assert_eq!(self.set_of(touch.line), frame.index() / self.ways, "a line goes into its own set");
+        self.absent = Absent::NONE;
         self.frames.assign(frame, touch.line);
         self.victims.filled(frame.index(), touch);
     }
@@ -264,6 +306,7 @@ impl Sets {
 
     /// Moves a line from an extra frame to a frame of its set, whose previous contents are lost.
     pub fn move_from_buffer(&mut self, buffer: FrameId, frame: FrameId) {
+        self.absent = Absent::NONE;
         self.frames.shift(buffer, frame);
         let touch = *self.brought(buffer);
         self.victims.filled(frame.index(), &touch);
@@ -315,107 +358,24 @@ impl Store for Sets {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::line::ByteMask;
-    use crate::mshr::MshrId;
-    use crate::replacement;
-
-    fn touch(line: u64) -> Touch {
-        Touch { line: LineAddress(line), ..Touch::default() }
+/// Caches whose lines are in sets, or in extra frames while they are fetched.
+impl<W, X: Copy + Default> Cache<W, Sets, X> {
+    /// The frame of a line that is here, or whose fill it waits for.
+    #[inline]
+    pub fn find(&self, line: LineAddress) -> Option<FrameId> {
+        self.store.find(line).or_else(|| self.find_outside(line))
     }
 
-    fn array(sets: usize, ways: usize, index: SetIndex) -> Sets {
-        let geometry = Geometry { sets, ways, index, replacement: replacement::lru() };
-        Sets::new(geometry, Stream::new(1, "tags"))
+    /// As [`Cache::find`], for a request ([`Sets::look_for`]).
+    #[inline]
+    pub fn look_for(&mut self, line: LineAddress) -> Option<FrameId> {
+        self.store.look_for(line).or_else(|| self.find_outside(line))
     }
 
-    #[test]
-    fn sets_of_lines() {
-        for (index, sets, line, expected) in [
-            (SetIndex::Modulo, 48, 100, 4),
-            (SetIndex::Bits, 32, 100, 4),
-            (SetIndex::Xor, 32, 100, 7),
-            (SetIndex::Xor, 1, 100, 0),
-            (SetIndex::Bits, 1, 100, 0),
-            // Modulo x^2 + x + 1: x^2 is x + 1, and x^3 is 1.
-            (SetIndex::Ipoly, 4, 3, 3),
-            (SetIndex::Ipoly, 4, 4, 3),
-            (SetIndex::Ipoly, 4, 8, 1),
-            (SetIndex::Ipoly, 4, 12, 2),
-            (SetIndex::Ipoly, 1, 12, 0),
-            // Bits of the address one at a time: those of the index, each of the hash, those that do not count.
-            (SetIndex::Fermi, 32, 0x0080 >> 7, 0b00001),
-            (SetIndex::Fermi, 32, 0x0800 >> 7, 0b10000),
-            (SetIndex::Fermi, 32, 0x1000 >> 7, 0),
-            (SetIndex::Fermi, 64, 0x1000 >> 7, 0b100000),
-            (SetIndex::Fermi, 64, 0x2000 >> 7, 0b00001),
-            (SetIndex::Fermi, 32, 0x4000 >> 7, 0b00010),
-            (SetIndex::Fermi, 32, 0x8000 >> 7, 0b00100),
-            (SetIndex::Fermi, 32, 0x10000 >> 7, 0),
-            (SetIndex::Fermi, 32, 0x20000 >> 7, 0b01000),
-            (SetIndex::Fermi, 32, 0x40000 >> 7, 0),
-            (SetIndex::Fermi, 64, 0x80000 >> 7, 0b10000),
-            (SetIndex::Fermi, 64, 0x100000 >> 7, 0),
-            (SetIndex::Fermi, 64, 0xaff80 >> 7, 0b100000),
-            (SetIndex::Fermi, 128, 0x3000 >> 7, 0b1100001),
-            (SetIndex::Fermi, 8, 0x2880 >> 7, 0),
-        ] {
-            assert_eq!(array(sets, 2, index).set_of(LineAddress(line)), expected, "{index:?} {sets} {line}");
-        }
-    }
-
-    #[test]
-    fn a_pinned_frame_is_never_a_victim() {
-        let mut tags = array(4, 2, SetIndex::Bits);
-        for line in [0, 4] {
-            let frame = tags.victim(LineAddress(line)).unwrap();
-            tags.install(frame, &touch(line));
-        }
-        let first = tags.find(LineAddress(0)).unwrap();
-        assert_eq!(tags.victim(LineAddress(8)), Some(first), "the least recently used");
-        tags.frames_mut().pin(first, MshrId(3));
-        let second = tags.find(LineAddress(4)).unwrap();
-        assert_eq!(tags.victim(LineAddress(8)), Some(second));
-        tags.frames_mut().pin(second, MshrId(4));
-        assert_eq!(tags.victim(LineAddress(8)), None);
-        tags.frames_mut().unpin(first);
-        assert_eq!(tags.victim(LineAddress(8)), Some(first));
-    }
-
-    #[test]
-    fn dirty_frames_are_found_without_a_walk_over_sets() {
-        let mut tags = array(64, 4, SetIndex::Bits);
-        for line in [3, 70, 63] {
-            let frame = tags.victim(LineAddress(line)).unwrap();
-            tags.install(frame, &touch(line));
-            tags.frames_mut().add_dirty(frame, ByteMask::range(4, 4));
-        }
-        let mut found = Vec::new();
-        let mut from = FrameId(0);
-        while let Some(frame) = tags.frames().next_dirty(from) {
-            found.push(tags.frames().line(frame).unwrap().0);
-            tags.frames_mut().clean(frame);
-            from = frame;
-        }
-        assert_eq!(found, [3, 70, 63], "sets 3, 6 and 63");
-        tags.frames_mut().invalidate_all();
-        assert_eq!(tags.find(LineAddress(3)), None);
-    }
-
-    #[test]
-    fn faults_of_a_geometry_are_named() {
-        let good = Geometry {
-            sets: 4,
-            ways: 4,
-            index: SetIndex::Bits,
-            replacement: Chosen::named("tree-plru").unwrap(),
-        };
-        assert_eq!(good.check(), Ok(()));
-        assert!(Geometry { sets: 6, ..good.clone() }.check().is_err());
-        assert!(Geometry { sets: 0, ..good.clone() }.check().is_err());
-        assert!(Geometry { ways: 3, ..good.clone() }.check().is_err());
-        assert!(Geometry { ways: 65, ..good.clone() }.check().is_err());
+    /// The extra frame of a line that is fetched.
+    #[inline]
+    fn find_outside(&self, line: LineAddress) -> Option<FrameId> {
+        let mshr = if self.store.has_buffers() { self.mshrs.find(line) } else { None };
+        mshr.map(|mshr| self.mshrs.state(mshr).frame)
     }
 }

@@ -13,7 +13,7 @@ typed_id! {
 }
 
 /// No line has this number: addresses have 64 bits, line numbers 57.
-const NO_LINE: u64 = u64::MAX;
+pub(crate) const NO_LINE: u64 = u64::MAX;
 
 /// The frames of a cache: for each the line in it, which of its bytes are valid and which dirty, the bytes, and the MSHR whose fill
 /// it waits for.

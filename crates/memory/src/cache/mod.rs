@@ -15,6 +15,7 @@ use crate::line::ByteMask;
 use crate::mshr::{MshrFile, MshrId};
 use crate::tray::{Tray, Trays};
 
+pub(crate) use frames::NO_LINE;
 pub use frames::{FrameId, Frames};
 pub use store::{ArrayUse, Home, Store};
 

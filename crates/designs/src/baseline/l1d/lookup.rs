@@ -32,7 +32,7 @@ impl Chassis<SramStore> {
     #[inline]
     pub(super) fn route(&mut self, access: &Access, now: Cycle) -> Result<Route, Refusal> {
         self.port_is_free(access, now)?;
-        let frame = self.cache.store.sets.find(access.line).or_else(|| self.buffered(access.line));
+        let frame = self.cache.store.sets.look_for(access.line).or_else(|| self.buffered(access.line));
         if let Some(frame) = frame
             && let Some(mshr) = self.cache.frames().pinned(frame)
         {

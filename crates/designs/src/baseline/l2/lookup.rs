@@ -33,9 +33,12 @@ impl Protocol for Conventional {
     const PREFETCHES: bool = true;
 
     fn route(slice: &mut L2Slice, now: Cycle) -> Result<Route, Stall> {
-        let request = slice.requests.front(now).expect("a request is due");
-        let (cache, line) = (&slice.cache, request.line);
-        let Some(frame) = slice.find(line) else {
+        let Slice { ref mut cache, ref requests, .. } = *slice;
+        let request = requests.front(now).expect("a request is due");
+        let line = request.line;
+        let found = cache.look_for(line);
+        let cache = &slice.cache;
+        let Some(frame) = found else {
             let wanted = slice.wanted(request, ByteMask::NONE);
             let fetches = usize::from(!wanted.is_empty());
             if fetches == 0 && !slice.reply_room(1) {

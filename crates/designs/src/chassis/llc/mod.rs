@@ -174,8 +174,7 @@ impl<P: Protocol> Slice<P> {
     /// The frame of a line that is here, or whose fill it waits for.
     #[inline]
     pub fn find(&self, line: LineAddress) -> Option<FrameId> {
-        let passing = || self.cache.mshrs.find(line).map(|mshr| self.cache.mshrs.state(mshr).frame);
-        self.cache.store.find(line).or_else(|| if self.cache.store.has_buffers() { passing() } else { None })
+        self.cache.find(line)
     }
 
     /// Whether `packets` more can wait for the network.
