@@ -66,7 +66,7 @@ pub trait Protocol: Send + Sized + 'static {
         unreachable!("no owner has anything to say to this slice: {packet:?}");
     }
 
-    /// Takes up what has been accepted.
+    /// Takes up what has been accepted. There is room for a packet. A wait for a reason of the design may end by it.
     #[inline]
     fn take_up(_slice: &mut Slice<Self>, _now: Cycle) {}
 
@@ -75,6 +75,9 @@ pub trait Protocol: Send + Sized + 'static {
     fn has_more(&self) -> bool {
         false
     }
+
+    /// Counts cycles in which the next request has waited for a reason of the design ([`Stall::Own`]).
+    fn count_own(&mut self, _cycles: u64) {}
 
     /// The bytes of a frame that are memory's: those that host copies see and change.
     #[inline]
@@ -206,6 +209,12 @@ impl<P: Protocol> Slice<P> {
         self.cache.has_ready() && self.reply_room(P::PACKETS)
     }
 
+    /// Whether there is something to take up, and room for a packet that it makes.
+    #[inline]
+    fn can_take_up(&self) -> bool {
+        self.protocol.has_more() && self.reply_room(1)
+    }
+
     /// Whether nothing is under way in the slice but requests that it has sent to DRAM.
     pub fn is_at_rest(&self) -> bool {
         let wishes = self.prefetching.as_ref().is_some_and(|prefetching| prefetching.wish().is_some());
@@ -255,7 +264,7 @@ impl<P: Protocol> Llc for Slice<P> {
         if self.at_dram > 0 {
             self.receive_from_dram(dram, now);
         }
-        if self.protocol.has_more() {
+        if self.can_take_up() {
             P::take_up(self, now);
             self.changed = Changes::ANY;
         }
@@ -290,7 +299,7 @@ impl<P: Protocol> Llc for Slice<P> {
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
-        if !self.to_dram.is_empty() && !self.is_refused || self.protocol.has_more() {
+        if !self.to_dram.is_empty() && !self.is_refused || self.can_take_up() {
             return now;
         }
         let work = if self.can_replay() { now } else { self.next_look_up(now) };
