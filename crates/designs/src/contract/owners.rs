@@ -96,7 +96,7 @@ pub fn check(contract: &Contract, l1d: &mut MakeL1d<'_>, llc: &mut MakeLlc<'_>) 
     let clients = (0..contract.l1ds).map(client).collect();
     let slice = |number| Slice {
         llc: llc(number),
-        dram: Dram::new(lines.clone(), contract.delay, contract.seed + u64::from(number)),
+        dram: Dram::new(lines.clone(), contract, number.into()),
         held: None,
     };
     let nodes = contract.l1ds + usize::from(contract.slices);
@@ -142,7 +142,10 @@ impl Bench {
             self.look_from_outside().map_err(|fault| format!("episode {episode}: {fault}"))?;
             self.traffic.new_episode();
         }
-        self.slices.iter_mut().for_each(|slice| slice.llc.settle(self.now));
+        for slice in &mut self.slices {
+            slice.llc.settle(&mut slice.dram, self.now);
+            self.hash.write(&slice.dram.refused.to_le_bytes());
+        }
         let l1ds = self.clients.iter().map(|client| client.l1d.statistics());
         let statistics: Vec<_> = l1ds.chain(self.slices.iter().map(|slice| slice.llc.statistics())).collect();
         lawful(statistics.iter().flatten())?;

@@ -18,7 +18,7 @@ use strata_engine::seed::Stream;
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::cache::{Cache, Capacity, FrameId};
-use strata_memory::doors::{DramPort, DramRequest, Llc};
+use strata_memory::doors::{DramPort, DramRequest, Llc, RoomWait};
 use strata_memory::prefetch::Prefetching;
 use strata_memory::tags::Sets;
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError};
@@ -121,8 +121,8 @@ pub struct Slice<P: Protocol> {
     to_dram: VecDeque<DramRequest>,
     /// Requests that the channel has accepted and not given back.
     at_dram: usize,
-    /// Whether the channel refused the oldest of those that wait for it, and has no room.
-    is_refused: bool,
+    /// The wait of the oldest of them for room there.
+    room: RoomWait,
     /// Why the next request waits, if it was looked up, and what has happened since.
     wait: Option<Wait>,
     changed: Changes,
@@ -163,7 +163,7 @@ impl<P: Protocol> Slice<P> {
             last_reply: Cycle::ZERO,
             to_dram: VecDeque::with_capacity(parameters.dram_queue),
             at_dram: 0,
-            is_refused: false,
+            room: RoomWait::default(),
             wait: None,
             changed: Changes::NONE,
             busy_until: Cycle::ZERO,
@@ -299,7 +299,7 @@ impl<P: Protocol> Llc for Slice<P> {
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
-        if !self.to_dram.is_empty() && !self.is_refused || self.can_take_up() {
+        if !self.to_dram.is_empty() && !self.room.is_on() || self.can_take_up() {
             return now;
         }
         let work = if self.can_replay() { now } else { self.next_look_up(now) };
@@ -333,7 +333,8 @@ impl<P: Protocol> Llc for Slice<P> {
         self.protocol.further()
     }
 
-    fn settle(&mut self, end: Cycle) {
+    fn settle(&mut self, dram: &mut dyn DramPort, end: Cycle) {
+        self.room.settle(dram, end);
         self.count_wait(end);
     }
 

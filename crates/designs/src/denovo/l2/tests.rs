@@ -94,14 +94,14 @@ impl Bench {
     }
 
     fn count(&mut self, group: &str, name: &str) -> u64 {
-        self.slice.settle(self.now);
+        self.slice.settle(&mut self.dram, self.now);
         let groups = self.slice.statistics();
         let group = groups.iter().find(|found| found.name == group).expect("the slice has the group");
         group.get(name).expect("the group has the counter")
     }
 
     fn end(mut self) -> (Vec<(u64, u64, u16)>, Vec<Group>, u64) {
-        self.slice.settle(self.now);
+        self.slice.settle(&mut self.dram, self.now);
         (self.left, self.slice.statistics(), self.ticks)
     }
 }
