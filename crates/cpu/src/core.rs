@@ -154,6 +154,13 @@ impl Core {
         std::mem::take(&mut self.prints)
     }
 
+    /// Completes the counters for all cycles before `end`.
+    pub fn settle(&mut self, end: Cycle) {
+        // A core that has failed offers nothing any more.
+        let end = if self.fault.is_some() { self.failed_at.next() } else { end };
+        self.lsu.settle(&mut *self.l1d, end);
+    }
+
     /// The counters of the core, its load/store unit and its L1D.
     pub fn statistics(&self) -> Vec<Group> {
         let mut groups = vec![self.statistics.report(), self.lsu.statistics().report()];

@@ -447,7 +447,7 @@ impl Gpu {
         prints
     }
 
-    /// Completes the statistics of all SMs with power and of the memory for all cycles before `end`.
+    /// Completes the statistics of all SMs with power, of the memory and of the CPU cores for all cycles before `end`.
     fn settle(&mut self, end: Cycle) {
         for index in 0..self.helper_sms.end {
             self.sm(index).settle(end);
@@ -455,7 +455,7 @@ impl Gpu {
         self.settle_memory(end);
     }
 
-    /// Completes the statistics of the memory for all cycles before `end`.
+    /// Completes the statistics of the memory and of the CPU cores for all cycles before `end`.
     fn settle_memory(&mut self, end: Cycle) {
         self.simulation.islands_mut().for_each(|part| part.settle_memory(end));
     }

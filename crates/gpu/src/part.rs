@@ -103,7 +103,7 @@ impl Part {
         }
     }
 
-    /// Completes the counters of a memory partition for all reference cycles before `end`.
+    /// Completes the counters of a memory partition or a CPU core for all reference cycles before `end`.
     pub fn settle_memory(&mut self, end: Cycle) {
         match self {
             Part::Partition(partition) => partition.settle(end),
@@ -111,7 +111,11 @@ impl Part {
                 let end = domain.first(end);
                 domain.island_mut().settle(end);
             }
-            Part::Sm(_) | Part::Network(_) | Part::Dispatcher(_) | Part::Cpu(_) => {}
+            Part::Cpu(domain) => {
+                let end = domain.first(end);
+                domain.island_mut().settle(end);
+            }
+            Part::Sm(_) | Part::Network(_) | Part::Dispatcher(_) => {}
         }
     }
 

@@ -112,11 +112,8 @@ impl PartitionIsland {
 
     /// Completes the counters for all cycles before `end`.
     pub fn settle(&mut self, end: Cycle) {
-        for slice in &mut self.slices {
-            if let Some(held) = &mut slice.held {
-                held.count_refusals(&mut *slice.ends.llc, end);
-            }
-            slice.ends.llc.settle(end);
+        for (place, slice) in self.slices.iter_mut().enumerate() {
+            slice.settle(&mut self.dram.port(place), end);
         }
     }
 

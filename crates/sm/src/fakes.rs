@@ -49,13 +49,18 @@ pub struct FakeL1d {
     taken: (Cycle, u32),
     /// Cycles in which it refuses accesses.
     pub refuse: Vec<u64>,
+    /// Whether it says when to offer again what it refused; otherwise it is offered in every cycle.
+    pub tells: bool,
+    /// Refusals for want of an MSHR, and offers of accesses.
+    pub refused: u64,
+    pub offers: u64,
     /// What becomes of hints that it does not refuse.
     pub hinted: Hinted,
     /// A line of text for every access, hint and flush.
     pub log: Vec<String>,
     /// News that a test has placed here, and whether it was asked for any.
     pub news: VecDeque<LineNews>,
-    pub tells: bool,
+    pub tells_news: bool,
     /// Packets that a test has placed here for the network.
     pub outgoing: VecDeque<Packet>,
     answers: VecDeque<(Cycle, Completion)>,
@@ -72,10 +77,13 @@ impl FakeL1d {
             width: u32::MAX,
             taken: (Cycle::ZERO, 0),
             refuse: Vec::new(),
+            tells: false,
+            refused: 0,
+            offers: 0,
             hinted: Hinted::Taken,
             log: Vec::new(),
             news: VecDeque::new(),
-            tells: false,
+            tells_news: false,
             outgoing: VecDeque::new(),
             answers: VecDeque::new(),
             flushed_at: None,
@@ -86,10 +94,12 @@ impl FakeL1d {
 
 impl L1d for FakeL1d {
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
+        self.offers += 1;
         if !self.is_flushed() {
             return Err((access, Refusal::Flush));
         }
         if self.refuse.contains(&now.0) {
+            self.refused += 1;
             return Err((access, Refusal::Mshr));
         }
         let taken = if self.taken.0 == now { self.taken.1 } else { 0 };
@@ -131,6 +141,15 @@ impl L1d for FakeL1d {
         Ok(self.hinted)
     }
 
+    fn changes(&self, _: Refusal, now: Cycle) -> u64 {
+        if self.tells { u64::from(!self.refuse.contains(&now.0)) } else { now.0 }
+    }
+
+    fn count_refusals(&mut self, cause: Refusal, cycles: u64) {
+        assert_eq!(cause, Refusal::Mshr);
+        self.refused += cycles;
+    }
+
     fn accept(&mut self, reply: Packet, _: Cycle) {
         panic!("nothing was asked of the network: {reply:?}");
     }
@@ -153,7 +172,7 @@ impl L1d for FakeL1d {
     }
 
     fn tell_news(&mut self) {
-        self.tells = true;
+        self.tells_news = true;
     }
 
     fn news(&mut self) -> Option<LineNews> {

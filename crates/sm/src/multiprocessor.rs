@@ -105,6 +105,9 @@ impl<D: Doors> Multiprocessor for Sm<D> {
     fn settle(&mut self, end: Cycle) {
         self.account_gap(end);
         self.count_cycles(end);
+        // An SM that has failed offers nothing any more.
+        let end = if self.fault.is_some() { self.failed_at.next() } else { end };
+        self.lsu.settle(&mut *self.l1d, end);
     }
 
     fn take_prints(&mut self) -> Vec<Print> {

@@ -131,6 +131,12 @@ impl L1dStatistics {
     /// Counts a refusal by its cause.
     #[inline]
     pub fn refuse(&mut self, cause: Refusal) {
+        self.add_refusals(cause, 1);
+    }
+
+    /// Counts refusals by their cause.
+    #[inline]
+    pub fn add_refusals(&mut self, cause: Refusal, count: u64) {
         *match cause {
             Refusal::Port => &mut self.refused_port,
             Refusal::Mshr => &mut self.refused_mshr,
@@ -139,6 +145,6 @@ impl L1dStatistics {
             Refusal::Network => &mut self.refused_network,
             Refusal::Bank => &mut self.refused_bank,
             Refusal::Flush => &mut self.refused_flush,
-        } += 1;
+        } += count;
     }
 }

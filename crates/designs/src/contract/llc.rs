@@ -4,8 +4,8 @@
 //! The harness checks that requests from one source to one line are performed and answered in the order in
 //! which they were accepted; that nothing is lost or answered twice; that `peek` shows the newest bytes; and
 //! that `poke` reaches every copy; and that the slice comes to rest, with statistics that keep their laws. Where it skips cycles it also
-//! leaves out the offers for which the slice says that it has no room; where it does not, it has the slice look at everything again
-//! in every cycle, by a host copy of no bytes.
+//! leaves out the offers for which the slice says that it has no room, and DRAM says when it has none. Where it does not, it has the
+//! slice look at everything again in every cycle, by a host copy of no bytes, and offer DRAM again what that refused.
 
 use std::collections::VecDeque;
 
@@ -33,17 +33,26 @@ pub(super) struct Dram {
     pub lines: Vec<Line>,
     under_way: Vec<(Cycle, DramRequest)>,
     capacity: usize,
+    /// Whether it says that it has no room; otherwise what is refused is offered in every cycle.
+    tells: bool,
     /// Whether the last offer was refused.
     is_awaited: bool,
+    /// Refusals.
+    pub refused: u64,
     delay: u64,
     stream: Stream,
 }
 
 impl Dram {
-    /// An idle DRAM that holds `lines`.
-    pub fn new(lines: Vec<Line>, delay: u64, seed: u64) -> Dram {
-        let stream = Stream::new(seed, "llc contract dram");
-        Dram { lines, under_way: Vec::new(), capacity: 6, is_awaited: false, delay, stream }
+    /// An idle DRAM that holds `lines`. It says when it has room in runs that skip cycles.
+    pub fn new(lines: Vec<Line>, contract: &Contract, slice: u64) -> Dram {
+        let stream = Stream::new(contract.seed + slice, "llc contract dram");
+        let (capacity, tells, delay) = (6, contract.skip, contract.delay);
+        Dram { lines, under_way: Vec::new(), capacity, tells, is_awaited: false, refused: 0, delay, stream }
+    }
+
+    fn is_full(&self) -> bool {
+        self.under_way.len() >= self.capacity
     }
 
     fn is_idle(&self) -> bool {
@@ -52,7 +61,7 @@ impl Dram {
 
     /// When an answer is ready, or there is room for what was refused.
     pub fn next_event(&self) -> Cycle {
-        if self.is_awaited && self.has_room() {
+        if self.is_awaited && !self.is_full() {
             return Cycle::ZERO;
         }
         self.under_way.iter().map(|(ready, _)| *ready).min().unwrap_or(Cycle::NEVER)
@@ -61,8 +70,9 @@ impl Dram {
 
 impl DramPort for Dram {
     fn offer(&mut self, mut request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
-        self.is_awaited = !self.has_room();
+        self.is_awaited = self.is_full();
         if self.is_awaited {
+            self.refused += 1;
             return Err(request);
         }
         assert!(!request.bytes.is_empty(), "a request to DRAM moves bytes");
@@ -81,7 +91,11 @@ impl DramPort for Dram {
     }
 
     fn has_room(&self) -> bool {
-        self.under_way.len() < self.capacity
+        !self.tells || !self.is_full()
+    }
+
+    fn count_refusals(&mut self, cycles: u64) {
+        self.refused += cycles;
     }
 
     fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
@@ -146,7 +160,7 @@ pub fn check(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String
         contract: *contract,
         llc: make(),
         oracle: lines.clone(),
-        dram: Dram::new(lines, contract.delay, contract.seed),
+        dram: Dram::new(lines, contract, 0),
         sources: (0..contract.l1ds).map(|_| source()).collect(),
         traffic: Traffic::new(*contract),
         stream,
@@ -186,7 +200,8 @@ impl Bench {
         }
         let cycles = self.now.0;
         self.come_to_rest()?;
-        self.llc.settle(self.now);
+        self.llc.settle(&mut self.dram, self.now);
+        self.hash.write(&self.dram.refused.to_le_bytes());
         let groups = self.llc.statistics();
         lawful(&groups)?;
         Ok(Outcome { cycles, hash: self.hash.finish(), statistics: vec![groups] })

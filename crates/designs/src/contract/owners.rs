@@ -7,7 +7,7 @@
 //! writers: what one has registered another reads, writes and takes over.
 //!
 //! It checks what the harnesses of both doors check: loads return the right bytes, nothing is lost, duplicated or stuck, laws hold,
-//! skipping equals ticking. After each episode a host copy, through slices and L1Ds, must find the oracle's bytes, and
+//! skipping equals ticking, where what an L1D refuses is offered again only when that says so. After each episode a host copy, through slices and L1Ds, must find the oracle's bytes, and
 //! what it writes must be seen.
 
 use strata_engine::Cycle;
@@ -19,7 +19,7 @@ use strata_memory::{ByteMask, Line, LineAddress, NodeId, Packet, SliceMap};
 use super::llc::Dram;
 use super::memory::Lane;
 use super::traffic::Traffic;
-use super::world::{Client, note, same, verify};
+use super::world::{Client, Retries, note, same, verify};
 use super::{Outcome, PATIENCE, lawful, with_skips};
 
 pub use super::Contract;
@@ -92,11 +92,15 @@ pub fn check(contract: &Contract, l1d: &mut MakeL1d<'_>, llc: &mut MakeLlc<'_>) 
     let mut stream = Stream::new(contract.seed, "owners contract");
     let lines: Vec<Line> =
         (0..contract.lines).map(|_| Line(std::array::from_fn(|_| stream.next() as u8))).collect();
-    let client = |node| Client::new(l1d(NodeId::from(node), map));
+    let client = |node| {
+        let mut client = Client::new(l1d(NodeId::from(node), map));
+        client.retries = if contract.skip { Retries::Told } else { Retries::Checked };
+        client
+    };
     let clients = (0..contract.l1ds).map(client).collect();
     let slice = |number| Slice {
         llc: llc(number),
-        dram: Dram::new(lines.clone(), contract.delay, contract.seed + u64::from(number)),
+        dram: Dram::new(lines.clone(), contract, number.into()),
         held: None,
     };
     let nodes = contract.l1ds + usize::from(contract.slices);
@@ -142,7 +146,10 @@ impl Bench {
             self.look_from_outside().map_err(|fault| format!("episode {episode}: {fault}"))?;
             self.traffic.new_episode();
         }
-        self.slices.iter_mut().for_each(|slice| slice.llc.settle(self.now));
+        for slice in &mut self.slices {
+            slice.llc.settle(&mut slice.dram, self.now);
+            self.hash.write(&slice.dram.refused.to_le_bytes());
+        }
         let l1ds = self.clients.iter().map(|client| client.l1d.statistics());
         let statistics: Vec<_> = l1ds.chain(self.slices.iter().map(|slice| slice.llc.statistics())).collect();
         lawful(statistics.iter().flatten())?;

@@ -21,10 +21,24 @@ pub(super) struct Expected {
     pub old: Option<[u64; 32]>,
 }
 
+/// When an access that was refused is offered again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Retries {
+    /// In every cycle.
+    Always,
+    /// In every cycle; it may be taken only when [`L1d::changes`] says something else than at its refusal.
+    Checked,
+    /// Only then; the refusals in between are counted ([`L1d::count_refusals`]).
+    Told,
+}
+
 /// An L1D, and what is asked of it.
 pub(super) struct Client {
     pub l1d: Box<dyn L1d>,
     pub held: Option<Access>,
+    /// Why it was refused, and what [`L1d::changes`] said then.
+    refused: Option<(Refusal, u64)>,
+    pub retries: Retries,
     /// A hint that was refused.
     held_hint: Option<Hint>,
     pub left: u32,
@@ -37,7 +51,9 @@ pub(super) struct Client {
 impl Client {
     pub fn new(l1d: Box<dyn L1d>) -> Client {
         let under_way = (0..TOKENS).map(|_| None).collect();
-        Client { l1d, held: None, held_hint: None, left: 0, hints_left: 0, under_way, flushing: false }
+        let (held, refused, held_hint) = (None, None, None);
+        let (retries, flushing, left, hints_left) = (Retries::Always, false, 0, 0);
+        Client { l1d, held, refused, retries, held_hint, left, hints_left, under_way, flushing }
     }
 
     pub fn is_idle(&self) -> bool {
@@ -59,6 +75,13 @@ impl Client {
             }
             Err(cause) => Err(format!("a hint was refused for {cause:?}, expected it to be dropped")),
         }
+    }
+
+    /// Whether the L1D says that it would refuse again what it refused.
+    fn refuses(&self, now: Cycle) -> Option<Refusal> {
+        let (cause, changes) = self.refused?;
+        let lasts = !matches!(cause, Refusal::Port | Refusal::Bank);
+        (lasts && self.l1d.changes(cause, now) == changes).then_some(cause)
     }
 
     /// Offers as many accesses as the L1D may take in a cycle, until it refuses one. It is the one of this number. A hint counts as
@@ -100,9 +123,19 @@ impl Client {
             self.left -= 1;
         }
         let Some(access) = self.held.take() else { return Ok(()) };
+        let refuses = self.refuses(now);
+        if let Some(cause) = refuses
+            && self.retries == Retries::Told
+        {
+            self.l1d.count_refusals(cause, 1);
+            self.held = Some(access);
+            return Ok(());
+        }
         let token = access.token as usize;
         let mut expected = Expected { access: access.clone(), line: None, old: None };
-        if let Err((access, _)) = self.l1d.offer(access, now) {
+        self.refused = None;
+        if let Err((access, cause)) = self.l1d.offer(access, now) {
+            self.refused = Some((cause, self.l1d.changes(cause, now)));
             if access.token as usize != token || access.line != expected.access.line {
                 return Err("another access came back than was refused".to_owned());
             }
@@ -111,6 +144,9 @@ impl Client {
         }
         if self.flushing {
             return Err("an access was taken during a flush".to_owned());
+        }
+        if refuses.is_some() && self.retries == Retries::Checked {
+            return Err("an access was taken although nothing had changed since it was refused".to_owned());
         }
         let line = &mut oracle[expected.access.line.0 as usize];
         match &mut expected.access.action {

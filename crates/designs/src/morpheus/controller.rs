@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::address_map::Home;
-use strata_memory::doors::{DramPort, DramRequest, Helpers, Llc, LlcDesign, LlcSite};
+use strata_memory::doors::{DramPort, DramRequest, Helpers, Llc, LlcDesign, LlcSite, RoomWait};
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError, Trays, window};
 
 use super::filter::Filter;
@@ -50,6 +50,8 @@ pub struct Controller {
     /// Accesses of SMs in cache mode that go past the LLC.
     pub(super) past: Pool<Packet>,
     pub(super) to_dram: VecDeque<DramRequest>,
+    /// The wait of the oldest of them for room there.
+    pub(super) room: RoomWait,
     /// DRAM's answers to the conventional slice.
     pub(super) answers: VecDeque<DramRequest>,
     pub(super) trays: Trays,
@@ -106,6 +108,7 @@ impl Controller {
             write_buffers: *config.write_buffers,
             past: Pool::default(),
             to_dram: VecDeque::new(),
+            room: RoomWait::default(),
             answers: VecDeque::new(),
             trays: Trays::new(ALL),
             sector_bytes: *l2.sector_bytes,
@@ -213,7 +216,8 @@ impl Llc for Controller {
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
-        if !self.to_dram.is_empty() || !self.listed.is_empty() || !self.answers.is_empty() {
+        let sends = !self.to_dram.is_empty() && !self.room.is_on();
+        if sends || !self.listed.is_empty() || !self.answers.is_empty() {
             return now;
         }
         self.conventional.next_event(now).min(self.arrivals.next_ready()).max(now)
@@ -245,8 +249,10 @@ impl Llc for Controller {
         is_idle && only_loads && self.jobs.len() == 0 && self.past.len() == 0
     }
 
-    fn settle(&mut self, end: Cycle) {
-        self.conventional.settle(end);
+    fn settle(&mut self, dram: &mut dyn DramPort, end: Cycle) {
+        self.room.settle(dram, end);
+        let mut port = SlicePort { dram, answers: &mut self.answers, separator: &self.separator };
+        self.conventional.settle(&mut port, end);
     }
 
     fn waits(&self, report: &mut Vec<String>) {

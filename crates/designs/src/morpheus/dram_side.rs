@@ -35,10 +35,11 @@ impl Controller {
         }
     }
 
-    /// Offers the oldest request to the channel.
+    /// Offers the oldest request to the channel, also where that has no room: the conventional slice may just have taken it, and the
+    /// channel is to know that another waits.
     pub(super) fn send_to_dram(&mut self, dram: &mut dyn DramPort, now: Cycle) {
         let Some(request) = self.to_dram.pop_front() else { return };
-        if let Err(request) = dram.offer(request, now) {
+        if let Err(request) = self.room.offer(request, dram, now) {
             self.to_dram.push_front(request);
         }
     }

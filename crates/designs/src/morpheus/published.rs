@@ -237,8 +237,8 @@ impl Llc for Published {
         self.served.is_empty() && self.controller.is_settled()
     }
 
-    fn settle(&mut self, end: Cycle) {
-        self.controller.settle(end);
+    fn settle(&mut self, dram: &mut dyn DramPort, end: Cycle) {
+        self.controller.settle(dram, end);
     }
 
     fn waits(&self, report: &mut Vec<String>) {

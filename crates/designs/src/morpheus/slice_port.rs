@@ -25,6 +25,10 @@ impl DramPort for SlicePort<'_> {
         self.dram.has_room()
     }
 
+    fn count_refusals(&mut self, cycles: u64) {
+        self.dram.count_refusals(cycles);
+    }
+
     fn completed(&mut self, _now: Cycle) -> Option<DramRequest> {
         self.answers.pop_front()
     }

@@ -223,6 +223,12 @@ pub trait L1d: Any + Send {
         now.0
     }
 
+    /// Counts as many refusals for `cause` as there were cycles in which what was refused was not offered again, for lack of
+    /// [changes](L1d::changes). The default is of a design that counts offers, or is offered in every cycle what it refused.
+    fn count_refusals(&mut self, cause: Refusal, cycles: u64) {
+        let _ = (cause, cycles);
+    }
+
     /// Takes a reply from the network. It cannot be refused: sending the request reserved room for it. With
     /// [`Coherence::Owners`] also what the registry or other owners say: there is room for all that can come, as much as others
     /// can have under way.

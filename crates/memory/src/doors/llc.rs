@@ -6,13 +6,13 @@ use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 
 use super::design::{Coherence, Design, Named, downcast};
+use super::dram::DramPort;
 use crate::address::LineAddress;
 use crate::address_map::{AddressMap, Home};
 use crate::line::{ByteMask, Line};
 use crate::node::NodeId;
 use crate::packet::Packet;
 use crate::parameters::ParameterError;
-use crate::tray::Tray;
 use crate::window;
 
 /// A slice of the last-level cache, in front of its DRAM channel. Its cycles are those of the LLC's clock.
@@ -137,10 +137,10 @@ pub trait Llc: Send {
         true
     }
 
-    /// Completes the counters for all cycles before `end`: a slice may count the cycles of a wait at its end. The default is of a
-    /// design whose counters are always complete.
-    fn settle(&mut self, end: Cycle) {
-        let _ = end;
+    /// Completes the counters for all cycles before `end`, its own and those of [refusals](DramPort::count_refusals) by `dram`: a
+    /// slice may count the cycles of a wait at its end. The default is of a design whose counters are always complete.
+    fn settle(&mut self, dram: &mut dyn DramPort, end: Cycle) {
+        let _ = (dram, end);
     }
 
     /// Appends to `report` one sentence for each thing that the slice waits for.
@@ -148,39 +148,6 @@ pub trait Llc: Send {
 
     /// Its counters, one group for each set of statistics.
     fn statistics(&self) -> Vec<Group>;
-}
-
-/// The DRAM channel as an LLC slice sees it.
-///
-/// Order: requests to one line take effect in the order in which they were offered, so a fetch that follows a
-/// write-back reads the bytes written.
-pub trait DramPort {
-    /// Offers a read or write of bytes of a line. A full queue returns it. The answer carries the same `tag`.
-    fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest>;
-
-    /// Whether a request that was refused might now be accepted. If not, it need not be offered before the slice is ticked again,
-    /// as it is when there is room. The default is of a port that does not say: it is offered the request in every cycle.
-    fn has_room(&self) -> bool {
-        true
-    }
-
-    /// Takes the next finished request of this slice: a read with its bytes, or a write with its free tray.
-    fn completed(&mut self, now: Cycle) -> Option<DramRequest>;
-}
-
-/// A request from an LLC slice to its DRAM channel, and also the answer to it.
-#[derive(Clone, Debug)]
-pub struct DramRequest {
-    /// Line to read or write, numbered within the slice.
-    pub line: LineAddress,
-    /// Bytes to read or write. DRAM transfers the whole atoms (bursts) that cover them.
-    pub bytes: ByteMask,
-    /// Whether it writes; otherwise it reads.
-    pub write: bool,
-    /// Identifies the request to the slice.
-    pub tag: u32,
-    /// The bytes to write, or the buffer for the bytes read.
-    pub tray: Tray,
 }
 
 /// The place of a slice in the machine.

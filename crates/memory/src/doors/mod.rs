@@ -18,6 +18,7 @@
 //! machine file, with methods to check, describe and build it.
 
 mod design;
+mod dram;
 mod l1d;
 mod lane_path;
 mod llc;
@@ -27,6 +28,7 @@ mod scratchpad;
 
 pub use crate::register_banks::{Arrival, Ticket};
 pub use design::{Coherence, Design, HOST_ITEM_BYTES, Named};
+pub use dram::{DramPort, DramRequest, RoomWait};
 pub use l1d::{
     Access, Action, Completion, Hint, HintLevel, Hinted, L1d, L1dChoice, L1dDesign, L1dSite, LineNews,
     Policy, Refusal,
@@ -35,7 +37,7 @@ pub use lane_path::{
     LANE_WORDS, LaneAccess, LaneAction, LaneCause, LaneDone, LaneEvent, LaneItem, LanePath, LanePathChoice,
     LanePathDesign, LanePathSite, LaneRequest, LaneSpace,
 };
-pub use llc::{DramPort, DramRequest, HelperKernel, Helpers, Llc, LlcChoice, LlcDesign, LlcSite};
+pub use llc::{HelperKernel, Helpers, Llc, LlcChoice, LlcDesign, LlcSite};
 pub use network::{
     Direction, Network, NetworkChoice, NetworkDesign, NetworkEnds, NetworkSite, network_link,
     network_link_between,

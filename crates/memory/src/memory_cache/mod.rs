@@ -16,7 +16,7 @@ use strata_engine::{Cycle, DelayLine, Ring};
 
 use crate::address::{LINE_BYTES, LineAddress};
 use crate::cache::{Cache, Capacity, FrameId, WriteBack};
-use crate::doors::{DramPort, DramRequest};
+use crate::doors::{DramPort, DramRequest, RoomWait};
 use crate::line::{ByteMask, Line};
 use crate::mshr::MshrId;
 use crate::parameters::ParameterError;
@@ -39,9 +39,13 @@ pub struct MemoryCache {
     queue: DelayLine<DramRequest>,
     /// Requests on their way to DRAM, in order.
     staged: VecDeque<DramRequest>,
+    /// The wait of the oldest of them for room there.
+    room: RoomWait,
     done: Ring<DramRequest>,
     /// Since when the next request could not be looked up.
     stalled: Option<Cycle>,
+    /// Whether DRAM has answered or taken something since: the next request can be looked up again.
+    has_changed: bool,
     latency: u64,
     statistics: MemoryCacheStatistics,
 }
@@ -67,8 +71,10 @@ impl MemoryCache {
             cache: Cache::new(sets, capacity),
             queue: DelayLine::growing(*config.queue),
             staged: VecDeque::with_capacity(STAGED + 2),
+            room: RoomWait::default(),
             done: Ring::growing(waiting),
             stalled: None,
+            has_changed: false,
             latency: *config.latency_cycles,
             statistics: MemoryCacheStatistics::default(),
         })
@@ -77,12 +83,14 @@ impl MemoryCache {
     /// Performs one cycle: takes DRAM's answers, looks one request up, and passes what is staged on to DRAM.
     pub fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
         while let Some(answer) = dram.completed(now) {
+            self.has_changed = true;
             match answer.tag {
                 WRITE_BACK => self.cache.written(answer.tray),
                 fetch => self.fill(MshrId(fetch as u16), answer),
             }
         }
-        if self.queue.next_ready() <= now {
+        if self.next_look_up() <= now {
+            self.has_changed = false;
             if self.look_up(now) {
                 let waited = self.stalled.take().map_or(0, |since| now - since);
                 self.statistics.stall_cycles += waited;
@@ -90,12 +98,25 @@ impl MemoryCache {
                 self.stalled.get_or_insert(now);
             }
         }
-        while let Some(request) = self.staged.pop_front() {
-            if let Err(request) = dram.offer(request, now) {
-                self.staged.push_front(request);
-                break;
-            }
+        if !self.room.goes_on(dram) {
+            self.send_to_dram(dram, now);
         }
+    }
+
+    /// Passes on to DRAM what is staged, as far as it has room.
+    fn send_to_dram(&mut self, dram: &mut dyn DramPort, now: Cycle) {
+        while let Some(request) = self.staged.pop_front() {
+            if let Err(request) = self.room.offer(request, dram, now) {
+                return self.staged.push_front(request);
+            }
+            self.has_changed = true;
+        }
+    }
+
+    /// The cycle from which the next request can be looked up, or looked up again if it had to wait.
+    #[inline]
+    fn next_look_up(&self) -> Cycle {
+        if self.stalled.is_some() && !self.has_changed { Cycle::NEVER } else { self.queue.next_ready() }
     }
 
     /// Looks the next request up. Returns false if it has to wait.
@@ -201,13 +222,10 @@ impl MemoryCache {
         self.cache.release(fetch);
     }
 
-    /// Earliest cycle, not before `now`, in which a tick does something, if DRAM does not answer before.
+    /// Earliest cycle, not before `now`, in which a tick does something, if DRAM does not answer and gets no
+    /// [room](DramPort::has_room) before.
     pub fn next_event(&self, now: Cycle) -> Cycle {
-        if !self.staged.is_empty() {
-            return now;
-        }
-        // What stalls is looked at again when DRAM has answered.
-        if self.stalled.is_some() { Cycle::NEVER } else { self.queue.next_ready().max(now) }
+        if !self.staged.is_empty() && !self.room.is_on() { now } else { self.next_look_up().max(now) }
     }
 
     /// Whether an answer can be taken.
@@ -252,6 +270,14 @@ impl DramPort for MemoryCache {
     fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
         let ready = now + self.latency;
         self.queue.push(ready, request).inspect_err(|_| self.statistics.refused += 1)
+    }
+
+    fn has_room(&self) -> bool {
+        !self.queue.is_full()
+    }
+
+    fn count_refusals(&mut self, cycles: u64) {
+        self.statistics.refused += cycles;
     }
 
     fn completed(&mut self, _: Cycle) -> Option<DramRequest> {

@@ -144,3 +144,73 @@ fn random_requests_find_their_bytes() {
         assert_eq!(cache.statistics().broken, None, "seed {seed}");
     }
 }
+
+/// A DRAM in front of which a cache waits for room, or offers what was refused in every cycle.
+struct Told {
+    dram: Dram,
+    tells: bool,
+    is_awaited: bool,
+}
+
+impl DramPort for Told {
+    fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
+        let offered = self.dram.offer(request, now);
+        self.is_awaited = offered.is_err();
+        offered
+    }
+
+    fn has_room(&self) -> bool {
+        !self.tells || self.dram.under_way.len() < 3
+    }
+
+    fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
+        self.dram.completed(now)
+    }
+}
+
+/// Offers random requests for 2,000 cycles, of which the first half brings more than DRAM can take. Either everything that is
+/// refused is offered in every cycle, and everything that waits looked at, or both wait until there is room. Returns when
+/// requests were answered, the counters, and how often the cache was ticked.
+fn answers(seed: u64, sleeps: bool) -> (Vec<(Cycle, u32)>, Group, u64) {
+    let mut stream = Stream::new(seed, "memory-side cache that sleeps");
+    let mut cache = cache(2, 2);
+    let mut dram = Told { dram: Dram::new(20), tells: sleeps, is_awaited: false };
+    let mut room = RoomWait::default();
+    let (mut held, mut answers, mut ticks) = (None, Vec::new(), 0);
+    for now in (0..2000).map(Cycle) {
+        let answer = dram.dram.under_way.front().map_or(Cycle::NEVER, |(ready, _)| *ready);
+        let has_room = dram.is_awaited && dram.has_room();
+        if !sleeps || has_room || cache.next_event(now).min(answer) <= now {
+            cache.has_changed |= !sleeps;
+            cache.tick(&mut dram, now);
+            ticks += 1;
+        }
+        while let Some(done) = cache.completed(now) {
+            answers.push((now, done.tag));
+        }
+        let line = stream.below(LINES as u64);
+        if now.0 < 1000 && held.is_none() && stream.below(4) == 0 {
+            let request = read(line, now.0 as u32);
+            held = Some(DramRequest { write: stream.below(3) == 0, ..request });
+        }
+        if !(sleeps && room.goes_on(&cache)) {
+            held = held.take().and_then(|request| room.offer(request, &mut cache, now).err());
+        }
+        if now.0 == 500 {
+            room.settle(&mut cache, now.next());
+        }
+    }
+    room.settle(&mut cache, Cycle(2000));
+    (answers, cache.statistics(), ticks)
+}
+
+#[test]
+fn what_is_refused_and_sleeps_is_counted_like_what_is_tried_in_every_cycle() {
+    for seed in 0..8 {
+        let (slept, retried) = (answers(seed, true), answers(seed, false));
+        assert_eq!((&slept.0, &slept.1), (&retried.0, &retried.1), "seed {seed}");
+        let count = |name: &str| slept.1.get(name).expect("the cache has the counter");
+        assert!(count("refused") > 300 && count("stall_cycles") > 300, "seed {seed}: {:?}", slept.1);
+        assert!(2 * slept.2 < retried.2, "seed {seed}: {} of {} cycles", slept.2, retried.2);
+    }
+}

@@ -83,6 +83,18 @@ impl Slice {
         }
     }
 
+    /// Completes the counters for all cycles before `end`.
+    pub fn settle(&mut self, dram: &mut Port<'_>, end: Cycle) {
+        let SliceEnds { llc, cache, .. } = &mut self.ends;
+        if let Some(held) = &mut self.held {
+            held.count_refusals(&mut **llc, end);
+        }
+        match cache {
+            Some(cache) => llc.settle(&mut **cache, end),
+            None => llc.settle(dram, end),
+        }
+    }
+
     /// Sends the next reply if the network has room for it.
     #[inline]
     pub fn reply(

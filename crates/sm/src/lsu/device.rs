@@ -34,6 +34,8 @@ struct Held {
     why: Refusal,
     /// Cycle of the refusal.
     since: Cycle,
+    /// The last cycle whose refusal the L1D has counted.
+    counted: Cycle,
     /// Value of [`L1d::changes`] at the refusal.
     changes: u64,
 }
@@ -43,6 +45,16 @@ impl Held {
     #[inline]
     fn may_pass(&self, l1d: &(impl L1d + ?Sized), now: Cycle) -> bool {
         matches!(self.why, Refusal::Port | Refusal::Bank) || l1d.changes(self.why, now) != self.changes
+    }
+
+    /// Has the L1D count the refusals in the cycles before `end` in which nothing was offered.
+    #[inline]
+    fn settle(&mut self, l1d: &mut (impl L1d + ?Sized), end: Cycle) {
+        let cycles = end.since(self.counted.next());
+        if cycles > 0 {
+            l1d.count_refusals(self.why, cycles);
+            self.counted += cycles;
+        }
     }
 }
 
@@ -213,7 +225,7 @@ impl DevicePath {
             Ok(Hinted::Dropped) => statistics.hints_dropped += 1,
             Err(why) => {
                 let (refused, changes) = (Refused::Hint(hint), l1d.changes(why, now));
-                self.held = Some(Held { refused, accepted, why, since: now, changes });
+                self.held = Some(Held { refused, accepted, why, since: now, counted: now, changes });
                 return None;
             }
         }
@@ -297,7 +309,9 @@ impl DevicePath {
         now: Cycle,
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
-        let Held { refused, accepted, why, since, .. } = self.held.take()?;
+        let mut held = self.held.take()?;
+        held.settle(l1d, now);
+        let Held { refused, accepted, why, since, .. } = held;
         count_refusal(why, now.since(since), statistics);
         match refused {
             Refused::Access(access) => self.present(access, accepted, textures, l1d, now),
@@ -318,7 +332,7 @@ impl DevicePath {
         if let Err((access, why)) = l1d.offer(access, now) {
             let changes = l1d.changes(why, now);
             let refused = Refused::Access(access);
-            self.held = Some(Held { refused, accepted, why, since: now, changes });
+            self.held = Some(Held { refused, accepted, why, since: now, counted: now, changes });
             return None;
         }
         if accepted.last {
@@ -435,6 +449,13 @@ impl DevicePath {
             // Room for another access comes with a completion, which the L1D announces.
             None if self.pending.is_full() => Cycle::NEVER,
             None => self.queue.next_ready().min(textures.queue.next_ready()),
+        }
+    }
+
+    /// Completes the L1D's counters of refusals for all cycles before `end`.
+    pub fn settle(&mut self, l1d: &mut (impl L1d + ?Sized), end: Cycle) {
+        if let Some(held) = &mut self.held {
+            held.settle(l1d, end);
         }
     }
 

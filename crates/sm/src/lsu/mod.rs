@@ -506,6 +506,11 @@ impl Lsu {
         }
     }
 
+    /// Completes the L1D's counters of refusals for all cycles before `end`.
+    pub fn settle(&mut self, l1d: &mut (impl L1d + ?Sized), end: Cycle) {
+        self.device.settle(l1d, end);
+    }
+
     /// Adds one sentence to `report` for each instruction in flight, refused access and waiting fence.
     pub fn waits(&self, report: &mut Vec<String>) {
         for entry in self.table.iter() {

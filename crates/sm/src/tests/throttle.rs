@@ -104,7 +104,7 @@ fn what_the_l1d_tells_holds_loads_of_other_warps_back() {
         let end = bench.run(1);
         (end, bench)
     });
-    assert!(told.1.sm.l1d.tells, "the L1D was asked to tell");
+    assert!(told.1.sm.l1d.tells_news, "the L1D was asked to tell");
     let count = |name| told.1.count("ccws", name);
     assert_eq!([count("misses"), count("evictions"), count("lost")], [2, 1, 1]);
     // One loss in the six instructions until then gives at most the cut-off of two warps, 200, which takes 100 cycles to fall to

@@ -62,20 +62,16 @@ impl<P: Protocol> Slice<P> {
 
     /// Offers the oldest request to the channel, if that may have room for it.
     pub(super) fn send_to_dram(&mut self, dram: &mut dyn DramPort, now: Cycle) {
-        if self.is_refused && !dram.has_room() {
+        if self.room.goes_on(dram) {
             return;
         }
         let Some(request) = self.to_dram.pop_front() else { return };
-        match dram.offer(request, now) {
+        match self.room.offer(request, dram, now) {
             Ok(()) => {
                 self.at_dram += 1;
-                self.is_refused = false;
                 self.changed |= Changes::DRAM;
             }
-            Err(request) => {
-                self.to_dram.push_front(request);
-                self.is_refused = !dram.has_room();
-            }
+            Err(request) => self.to_dram.push_front(request),
         }
     }
 

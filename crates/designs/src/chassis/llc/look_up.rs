@@ -20,6 +20,7 @@ impl<P: Protocol> Slice<P> {
             }
             self.count_wait(now);
         }
+        self.changed = Changes::NONE;
         if self.hints > 0
             && self.requests.front(now).is_some_and(|request| matches!(request.body, Body::Prefetch))
         {
@@ -40,7 +41,11 @@ impl<P: Protocol> Slice<P> {
     fn wait_for_any(&mut self, stall: Option<Stall>, now: Cycle) {
         let line = || self.requests.front(now).map_or(LineAddress(0), |request| request.line);
         self.wait = stall.map(|stall| Wait { stall, line: line(), from: now });
-        self.changed = if stall == Some(Stall::Own) { Changes::ANY } else { Changes::NONE };
+    }
+
+    /// Has the next request, which is found to wait for a reason of the design, looked up again in the next cycle.
+    pub fn look_again(&mut self) {
+        self.changed |= Changes::OWN;
     }
 
     /// Whether the next request, which waits, has to be looked up again.
@@ -74,7 +79,7 @@ impl<P: Protocol> Slice<P> {
             Stall::Ways => &mut self.statistics.stalled_ways,
             Stall::Dram => &mut self.statistics.stalled_dram,
             Stall::Reply => &mut self.statistics.stalled_reply,
-            Stall::Own => return,
+            Stall::Own => return self.protocol.count_own(cycles),
         } += cycles;
     }
 

@@ -18,7 +18,7 @@ use strata_engine::seed::Stream;
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::cache::{Cache, Capacity, FrameId};
-use strata_memory::doors::{DramPort, DramRequest, Llc};
+use strata_memory::doors::{DramPort, DramRequest, Llc, RoomWait};
 use strata_memory::prefetch::Prefetching;
 use strata_memory::tags::Sets;
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError};
@@ -66,7 +66,7 @@ pub trait Protocol: Send + Sized + 'static {
         unreachable!("no owner has anything to say to this slice: {packet:?}");
     }
 
-    /// Takes up what has been accepted.
+    /// Takes up what has been accepted. There is room for a packet. A wait for a reason of the design may end by it.
     #[inline]
     fn take_up(_slice: &mut Slice<Self>, _now: Cycle) {}
 
@@ -75,6 +75,9 @@ pub trait Protocol: Send + Sized + 'static {
     fn has_more(&self) -> bool {
         false
     }
+
+    /// Counts cycles in which the next request has waited for a reason of the design ([`Stall::Own`]).
+    fn count_own(&mut self, _cycles: u64) {}
 
     /// The bytes of a frame that are memory's: those that host copies see and change.
     #[inline]
@@ -118,8 +121,8 @@ pub struct Slice<P: Protocol> {
     to_dram: VecDeque<DramRequest>,
     /// Requests that the channel has accepted and not given back.
     at_dram: usize,
-    /// Whether the channel refused the oldest of those that wait for it, and has no room.
-    is_refused: bool,
+    /// The wait of the oldest of them for room there.
+    room: RoomWait,
     /// Why the next request waits, if it was looked up, and what has happened since.
     wait: Option<Wait>,
     changed: Changes,
@@ -160,7 +163,7 @@ impl<P: Protocol> Slice<P> {
             last_reply: Cycle::ZERO,
             to_dram: VecDeque::with_capacity(parameters.dram_queue),
             at_dram: 0,
-            is_refused: false,
+            room: RoomWait::default(),
             wait: None,
             changed: Changes::NONE,
             busy_until: Cycle::ZERO,
@@ -203,6 +206,12 @@ impl<P: Protocol> Slice<P> {
     #[inline]
     fn can_replay(&self) -> bool {
         self.cache.has_ready() && self.reply_room(P::PACKETS)
+    }
+
+    /// Whether there is something to take up, and room for a packet that it makes.
+    #[inline]
+    fn can_take_up(&self) -> bool {
+        self.protocol.has_more() && self.reply_room(1)
     }
 
     /// Whether nothing is under way in the slice but requests that it has sent to DRAM.
@@ -254,7 +263,7 @@ impl<P: Protocol> Llc for Slice<P> {
         if self.at_dram > 0 {
             self.receive_from_dram(dram, now);
         }
-        if self.protocol.has_more() {
+        if self.can_take_up() {
             P::take_up(self, now);
             self.changed = Changes::ANY;
         }
@@ -289,7 +298,7 @@ impl<P: Protocol> Llc for Slice<P> {
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
-        if !self.to_dram.is_empty() && !self.is_refused || self.protocol.has_more() {
+        if !self.to_dram.is_empty() && !self.room.is_on() || self.can_take_up() {
             return now;
         }
         let work = if self.can_replay() { now } else { self.next_look_up(now) };
@@ -323,7 +332,8 @@ impl<P: Protocol> Llc for Slice<P> {
         self.protocol.further()
     }
 
-    fn settle(&mut self, end: Cycle) {
+    fn settle(&mut self, dram: &mut dyn DramPort, end: Cycle) {
+        self.room.settle(dram, end);
         self.count_wait(end);
     }
 

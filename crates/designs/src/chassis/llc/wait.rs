@@ -18,7 +18,7 @@ pub enum Stall {
     Dram,
     /// There is no room in the queue of replies.
     Reply,
-    /// A reason of the design, which counts it in every cycle.
+    /// A reason of the design, which counts it ([`Protocol::count_own`](super::Protocol::count_own)).
     Own,
 }
 
@@ -34,6 +34,8 @@ impl Changes {
     pub const DRAM: Changes = Changes(2);
     /// A reply has left.
     pub const REPLY: Changes = Changes(4);
+    /// The design has heard what a reason of its own depends on.
+    pub const OWN: Changes = Changes(8);
     /// Anything else that a look-up depends on.
     pub const ANY: Changes = Changes(u8::MAX);
 
@@ -68,7 +70,7 @@ impl Stall {
             Stall::Mshr | Stall::Merge | Stall::Ways => Changes::SERVED,
             Stall::Dram => Changes::SERVED | Changes::DRAM,
             Stall::Reply => Changes::REPLY,
-            Stall::Own => Changes::ANY,
+            Stall::Own => Changes::OWN,
         }
     }
 }

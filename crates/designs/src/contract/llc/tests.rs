@@ -133,6 +133,7 @@ enum Bug {
     WriteBackMasked,
     RoomDenied,
     RefusalsUncounted,
+    DramRefusalsUncounted,
 }
 
 /// A channel that loses the lowest byte of each write.
@@ -144,6 +145,23 @@ impl DramPort for Masked<'_> {
             request.bytes = ByteMask(request.bytes.0 & (request.bytes.0 - 1));
         }
         self.0.offer(request, now)
+    }
+
+    fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
+        self.0.completed(now)
+    }
+}
+
+/// A channel that does not hear of the refusals that a slice counts.
+struct Deaf<'a>(&'a mut dyn DramPort);
+
+impl DramPort for Deaf<'_> {
+    fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
+        self.0.offer(request, now)
+    }
+
+    fn has_room(&self) -> bool {
+        self.0.has_room()
     }
 
     fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
@@ -188,6 +206,7 @@ impl Llc for Planted {
     fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
         match self.bug {
             Bug::WriteBackMasked => self.inner.tick(&mut Masked(dram), now),
+            Bug::DramRefusalsUncounted => self.inner.tick(&mut Deaf(dram), now),
             _ => self.inner.tick(dram, now),
         }
     }
@@ -248,6 +267,7 @@ fn every_planted_bug_is_caught() {
         WriteBackMasked,
         RoomDenied,
         RefusalsUncounted,
+        DramRefusalsUncounted,
     ];
     for bug in bugs {
         let caught = check_with_skips(&Contract::shared(3), &mut || {

@@ -59,6 +59,8 @@ pub struct DenovoL1d {
     pub(super) writes_in_flight: usize,
     /// A flush in progress, and whether it invalidates.
     flush: Option<bool>,
+    /// Counts for [`L1d::changes`] what happens that an access may wait for, other than accesses that start.
+    steps: u64,
     pub(super) banks: Banks,
     pub(super) statistics: L1dStatistics,
     pub(super) coherence: DenovoStatistics,
@@ -181,6 +183,7 @@ impl DenovoL1d {
             bypass_trays: Trays::new(*config.write_buffer),
             writes_in_flight: 0,
             flush: None,
+            steps: 0,
             banks: Banks::new(banks),
             statistics: L1dStatistics::default(),
             coherence: DenovoStatistics::default(),
@@ -275,6 +278,7 @@ impl DenovoL1d {
     fn send_registrations(&mut self, now: Cycle) {
         while self.combiner.front().is_some_and(|(at, ..)| at <= now) && self.has_request_room(1) {
             let Some((_, block, words)) = self.combiner.pop() else { return };
+            self.steps += 1;
             self.coherence.registrations += 1;
             self.ask(block, Message::Register, words, None, now);
         }
@@ -324,6 +328,7 @@ impl DenovoL1d {
             return;
         }
         self.flush = None;
+        self.steps += 1;
         if invalidates {
             self.self_invalidate();
         }
@@ -357,6 +362,16 @@ impl L1d for DenovoL1d {
         self.start(access, now).inspect_err(|(_, cause)| self.statistics.refuse(*cause))
     }
 
+    /// Any step may end a wait, or give it another cause. Where there is none, another offer would find the same, and release no
+    /// registrations that the last has not released.
+    fn changes(&self, _cause: Refusal, _now: Cycle) -> u64 {
+        self.steps
+    }
+
+    fn count_refusals(&mut self, cause: Refusal, cycles: u64) {
+        self.statistics.add_refusals(cause, cycles);
+    }
+
     fn accept(&mut self, reply: Packet, _now: Cycle) {
         debug_assert_eq!(reply.destination, self.node, "a packet comes to the node that it names");
         self.statistics.bytes_in += u64::from(reply.wire_bytes());
@@ -367,9 +382,11 @@ impl L1d for DenovoL1d {
     fn tick(&mut self, now: Cycle) {
         self.send_registrations(now);
         if self.cache.has_ready() {
+            self.steps += 1;
             self.replay(now);
         }
         if !self.arrived.is_empty() {
+            self.steps += 1;
             self.take_arrivals(now);
         }
         self.flush_step();
@@ -382,7 +399,9 @@ impl L1d for DenovoL1d {
 
     #[inline]
     fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
-        self.requests.pop(now)
+        let request = self.requests.pop(now);
+        self.steps += u64::from(request.is_some());
+        request
     }
 
     #[inline]
@@ -392,7 +411,9 @@ impl L1d for DenovoL1d {
 
     #[inline]
     fn answer(&mut self, now: Cycle) -> Option<Packet> {
-        self.answers.pop(now)
+        let answer = self.answers.pop(now);
+        self.steps += u64::from(answer.is_some());
+        answer
     }
 
     #[inline]
@@ -402,6 +423,7 @@ impl L1d for DenovoL1d {
 
     fn begin_flush(&mut self, invalidate: bool, _now: Cycle) {
         self.statistics.flushes += 1;
+        self.steps += 1;
         self.release_registrations();
         self.flush = Some(invalidate || self.flush == Some(true));
     }

@@ -271,3 +271,40 @@ fn halves_of_a_line_are_lines_of_their_own() {
     assert_eq!((read.bytes, read.tag), (ByteMask::range(72, 4), 0xffff_0000 & !(1 << 18)));
     assert_eq!(config.capacity_bytes(), 16 << 10, "32 sets of 8 lines of 64 bytes");
 }
+
+#[test]
+fn a_refusal_that_sleeps_is_counted_like_one_in_every_cycle() {
+    let run = |sleeps: bool| {
+        let config = DenovoL1dConfig { mshr_entries: Cited::new(1, "test"), ..DenovoL1dConfig::example() };
+        let mut bench = Bench::of(&config);
+        bench.load(1, WORD);
+        let (action, policy) = (Action::Load(Box::new(Line::ZERO)), Policy::Cached);
+        let access = Access { line: LineAddress(8), bytes: WORD, action, policy, token: 2, pc: 0, warp: 0 };
+        let (mut held, mut changes, mut offers) = (Some(access), None, 0);
+        while bench.now.0 < 40 {
+            let now = bench.now;
+            if now.0 == 20 {
+                bench.hear(REGISTRY, Message::Data, 0b10, 0b10, Some(5));
+            }
+            if sleeps && held.is_some() && changes == Some(bench.l1d.changes(Refusal::Mshr, now)) {
+                bench.l1d.count_refusals(Refusal::Mshr, 1);
+            } else if let Some(access) = held.take() {
+                offers += 1;
+                if let Err((access, why)) = bench.l1d.offer(access, now) {
+                    assert_eq!(why, Refusal::Mshr);
+                    (held, changes) = (Some(access), Some(bench.l1d.changes(why, now)));
+                }
+            }
+            bench.run_to(now.0 + 1);
+        }
+        let asked: Vec<_> = bench.requests.iter().map(|(at, packet)| (*at, packet.line.0)).collect();
+        (bench.l1d.statistics()[0].get("refused_mshr"), asked, offers)
+    };
+    let (slept, retried) = (run(true), run(false));
+    // The data are taken up in cycle 20 and the MSHR is freed in cycle 21.
+    let expected = (Some(22), vec![(1, 7), (23, 8)]);
+    assert_eq!((slept.0, slept.1), expected);
+    assert_eq!((retried.0, retried.1), expected);
+    // After the request has left, and when the data have come.
+    assert!(slept.2 < 8, "{} offers, {} in every cycle", slept.2, retried.2);
+}

@@ -69,7 +69,7 @@ impl DenovoL2 {
             let recalls = self.recall(victim, u32::MAX, now + self.parameters.hit_latency);
             self.protocol.statistics.eviction_recalls += recalls;
             self.protocol.evicting = Some(victim);
-            return self.wait_for_recall();
+            return Err(Stall::Own);
         }
         self.evict(victim);
         self.cache.store.install(victim, touch);
@@ -79,15 +79,10 @@ impl DenovoL2 {
         Ok(Step::Waits(mshr, Found::Miss))
     }
 
-    fn wait_for_recall(&mut self) -> Result<Step, Stall> {
-        self.protocol.statistics.stalled_recall += 1;
-        Err(Stall::Own)
-    }
-
-    /// Empties the frame once all its words are back.
+    /// Empties the frame once all its words are back. The request is looked up anew in the next cycle.
     fn finish_eviction(&mut self, frame: FrameId) -> Result<Step, Stall> {
         if self.protocol.owned[frame.index()] != 0 {
-            return self.wait_for_recall();
+            return Err(Stall::Own);
         }
         if !self.miss_room(1) {
             return Err(Stall::Dram);
@@ -95,7 +90,8 @@ impl DenovoL2 {
         self.evict(frame);
         self.cache.store.invalidate(frame);
         self.protocol.evicting = None;
-        self.wait_for_recall()
+        self.look_again();
+        Err(Stall::Own)
     }
 
     /// Recalls the words that the oldest request of an MSHR needs here and that have owners. The MSHR's requests go on when all

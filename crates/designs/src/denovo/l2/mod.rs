@@ -11,6 +11,8 @@ mod lookup;
 mod owners;
 mod registry;
 mod statistics;
+#[cfg(test)]
+mod tests;
 
 pub use config::DenovoL2Config;
 pub use registry::Registry;

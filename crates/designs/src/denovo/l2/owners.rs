@@ -86,11 +86,8 @@ impl DenovoL2 {
         self.say(packet, is_further, at);
     }
 
-    /// Takes up what an owner said first.
+    /// Takes up what an owner said first. There must be room for an answer.
     pub(super) fn take_said(&mut self, now: Cycle) {
-        if !self.reply_room(1) {
-            return;
-        }
         let Some(mut packet) = self.protocol.said.pop_front() else { return };
         let Body::Owned(letter, tray) = &mut packet.body else {
             unreachable!("owners speak of their words: {packet:?}")

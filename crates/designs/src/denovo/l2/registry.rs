@@ -78,6 +78,10 @@ impl Protocol for Registry {
         !self.said.is_empty()
     }
 
+    fn count_own(&mut self, cycles: u64) {
+        self.statistics.stalled_recall += cycles;
+    }
+
     fn plain(slice: &DenovoL2, frame: FrameId) -> ByteMask {
         slice.cache.frames().valid(frame) & !bytes_of(slice.protocol.owned[frame.index()])
     }

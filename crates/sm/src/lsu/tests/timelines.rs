@@ -53,6 +53,25 @@ fn instructions_share_the_port_in_order() {
 }
 
 #[test]
+fn an_l1d_counts_the_refusals_of_an_access_that_is_not_offered() {
+    for tells in [true, false] {
+        let mut bench = Bench::new(&config());
+        (bench.l1d.tells, bench.l1d.refuse) = (tells, (3..50).collect());
+        bench.issue(0, load(Space::Global, Ty::U32, 1), &Sources::at(|lane| BASE + 4 * lane));
+        while bench.now.0 < 20 {
+            bench.cycle();
+        }
+        // As often as the counters are read.
+        bench.lsu.settle(&mut bench.l1d, bench.now);
+        bench.lsu.settle(&mut bench.l1d, bench.now);
+        assert_eq!(bench.l1d.refused, 17, "in cycles 3 to 19");
+        bench.drain();
+        assert_eq!((bench.l1d.refused, bench.lsu.statistics().refused_mshr), (47, 47));
+        assert_eq!(bench.l1d.offers, if tells { 2 } else { 48 });
+    }
+}
+
+#[test]
 fn a_refused_access_is_held_and_shared_memory_does_not_wait() {
     let mut bench = Bench::new(&config());
     bench.l1d.refuse = vec![3, 4, 5];
