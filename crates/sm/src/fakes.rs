@@ -145,9 +145,10 @@ impl L1d for FakeL1d {
         if self.tells { u64::from(!self.refuse.contains(&now.0)) } else { now.0 }
     }
 
-    fn count_refusals(&mut self, cause: Refusal, cycles: u64) {
+    fn count_refusals(&mut self, cause: Refusal, cycles: u64) -> bool {
         assert_eq!(cause, Refusal::Mshr);
         self.refused += cycles;
+        true
     }
 
     fn accept(&mut self, reply: Packet, _: Cycle) {

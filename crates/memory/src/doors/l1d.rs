@@ -224,9 +224,11 @@ pub trait L1d: Any + Send {
     }
 
     /// Counts as many refusals for `cause` as there were cycles in which what was refused was not offered again, for lack of
-    /// [changes](L1d::changes). The default is of a design that counts offers, or is offered in every cycle what it refused.
-    fn count_refusals(&mut self, cause: Refusal, cycles: u64) {
+    /// [changes](L1d::changes). Returns whether it does: the default is of a design that counts offers, or is offered in every cycle
+    /// what it refused.
+    fn count_refusals(&mut self, cause: Refusal, cycles: u64) -> bool {
         let _ = (cause, cycles);
+        false
     }
 
     /// Takes a reply from the network. It cannot be refused: sending the request reserved room for it. With

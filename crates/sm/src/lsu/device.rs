@@ -32,10 +32,8 @@ struct Held {
     /// What it is once the L1D takes it.
     accepted: Accepted,
     why: Refusal,
-    /// Cycle of the refusal.
+    /// Cycle of the refusal, or the last that counts as one.
     since: Cycle,
-    /// The last cycle whose refusal the L1D has counted.
-    counted: Cycle,
     /// Value of [`L1d::changes`] at the refusal.
     changes: u64,
 }
@@ -47,13 +45,13 @@ impl Held {
         matches!(self.why, Refusal::Port | Refusal::Bank) || l1d.changes(self.why, now) != self.changes
     }
 
-    /// Has the L1D count the refusals in the cycles before `end` in which nothing was offered.
+    /// Counts the refusals in the cycles before `end` in which nothing was offered, if the L1D counts them.
     #[inline]
-    fn settle(&mut self, l1d: &mut (impl L1d + ?Sized), end: Cycle) {
-        let cycles = end.since(self.counted.next());
-        if cycles > 0 {
-            l1d.count_refusals(self.why, cycles);
-            self.counted += cycles;
+    fn settle(&mut self, l1d: &mut (impl L1d + ?Sized), end: Cycle, statistics: &mut LsuStatistics) {
+        let cycles = end.since(self.since.next());
+        if cycles > 0 && l1d.count_refusals(self.why, cycles) {
+            count_refusal(self.why, cycles, statistics);
+            self.since += cycles;
         }
     }
 }
@@ -225,7 +223,7 @@ impl DevicePath {
             Ok(Hinted::Dropped) => statistics.hints_dropped += 1,
             Err(why) => {
                 let (refused, changes) = (Refused::Hint(hint), l1d.changes(why, now));
-                self.held = Some(Held { refused, accepted, why, since: now, counted: now, changes });
+                self.held = Some(Held { refused, accepted, why, since: now, changes });
                 return None;
             }
         }
@@ -310,7 +308,7 @@ impl DevicePath {
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
         let mut held = self.held.take()?;
-        held.settle(l1d, now);
+        held.settle(l1d, now, statistics);
         let Held { refused, accepted, why, since, .. } = held;
         count_refusal(why, now.since(since), statistics);
         match refused {
@@ -332,7 +330,7 @@ impl DevicePath {
         if let Err((access, why)) = l1d.offer(access, now) {
             let changes = l1d.changes(why, now);
             let refused = Refused::Access(access);
-            self.held = Some(Held { refused, accepted, why, since: now, counted: now, changes });
+            self.held = Some(Held { refused, accepted, why, since: now, changes });
             return None;
         }
         if accepted.last {
@@ -452,10 +450,10 @@ impl DevicePath {
         }
     }
 
-    /// Completes the L1D's counters of refusals for all cycles before `end`.
-    pub fn settle(&mut self, l1d: &mut (impl L1d + ?Sized), end: Cycle) {
+    /// Completes the counters of refusals for all cycles before `end`, where the L1D counts refusals by the cycle.
+    pub fn settle(&mut self, l1d: &mut (impl L1d + ?Sized), end: Cycle, statistics: &mut LsuStatistics) {
         if let Some(held) = &mut self.held {
-            held.settle(l1d, end);
+            held.settle(l1d, end, statistics);
         }
     }
 

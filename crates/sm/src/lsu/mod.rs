@@ -506,9 +506,9 @@ impl Lsu {
         }
     }
 
-    /// Completes the L1D's counters of refusals for all cycles before `end`.
+    /// Completes its and the L1D's counters of refusals for all cycles before `end`, where the L1D counts refusals by the cycle.
     pub fn settle(&mut self, l1d: &mut (impl L1d + ?Sized), end: Cycle) {
-        self.device.settle(l1d, end);
+        self.device.settle(l1d, end, &mut self.statistics);
     }
 
     /// Adds one sentence to `report` for each instruction in flight, refused access and waiting fence.

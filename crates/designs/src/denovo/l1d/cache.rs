@@ -368,8 +368,9 @@ impl L1d for DenovoL1d {
         self.steps
     }
 
-    fn count_refusals(&mut self, cause: Refusal, cycles: u64) {
+    fn count_refusals(&mut self, cause: Refusal, cycles: u64) -> bool {
         self.statistics.add_refusals(cause, cycles);
+        true
     }
 
     fn accept(&mut self, reply: Packet, _now: Cycle) {

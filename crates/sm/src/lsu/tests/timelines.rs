@@ -65,6 +65,8 @@ fn an_l1d_counts_the_refusals_of_an_access_that_is_not_offered() {
         bench.lsu.settle(&mut bench.l1d, bench.now);
         bench.lsu.settle(&mut bench.l1d, bench.now);
         assert_eq!(bench.l1d.refused, 17, "in cycles 3 to 19");
+        // The unit counts a cycle when the next one has come.
+        assert_eq!(bench.lsu.statistics().refused_mshr, 16);
         bench.drain();
         assert_eq!((bench.l1d.refused, bench.lsu.statistics().refused_mshr), (47, 47));
         assert_eq!(bench.l1d.offers, if tells { 2 } else { 48 });
