@@ -199,8 +199,13 @@ impl<D: Doors> Sm<D> {
     /// Ends an instruction whose results have been written.
     #[inline(always)]
     fn end_instruction(&mut self, warp: usize, pc: Pc, instruction: &Instruction, now: Cycle) {
-        let is_awaited = self.scoreboard.release(warp, &self.micro[pc as usize], instruction);
+        let micro = &self.micro[pc as usize];
+        let is_awaited = self.scoreboard.release(warp, micro, instruction);
         self.warps.recheck(u64::from(is_awaited) << warp);
+        if D::EXTRAS && micro.is_subroutine {
+            self.warps.in_subroutine &= !(1 << warp);
+            self.warps.recheck(1 << warp);
+        }
         self.finish_instruction(warp, now);
     }
 

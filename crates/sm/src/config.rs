@@ -182,6 +182,16 @@ pub struct Timing {
     /// Cycles before the unit accepts its next instruction.
     #[schemars(range(min = 1, max = 1000), extend("unit" = "cycles"))]
     pub interval_cycles: Cited<u32>,
+    /// Whether the GPU makes a subroutine of it: the warp issues nothing else until its result is there. False when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subroutine: Option<Cited<bool>>,
+}
+
+impl Timing {
+    /// Whether the GPU makes a subroutine of it.
+    pub fn is_subroutine(&self) -> bool {
+        self.subroutine.as_deref().is_some_and(|is| *is)
+    }
 }
 
 macro_rules! timings {

@@ -182,6 +182,8 @@ pub struct ClassTiming {
     pub unit: UnitKind,
     latency: u32,
     interval: u32,
+    /// Whether a warp issues nothing else until the result is there.
+    is_subroutine: bool,
 }
 
 /// The execution units and the instructions in flight in them.
@@ -211,13 +213,14 @@ impl Units {
     /// Builds idle units. There may be outcomes for every unit's pipeline to be full twice over; when a slow
     /// register file exhausts them, units wait.
     pub fn new(config: &SmConfig) -> Self {
-        let memory = ClassTiming { unit: UnitKind::Ldst, latency: 1, interval: 1 };
+        let memory = ClassTiming { unit: UnitKind::Ldst, latency: 1, interval: 1, is_subroutine: false };
         let mut timing = [memory; Class::COUNT];
         let mut depth = [0; UnitKind::COUNT];
         for (class, _, given) in config.timing.iter() {
             let latency = *given.latency_cycles + *config.pipeline_latency_cycles;
             let interval = *given.interval_cycles;
-            timing[class as usize] = ClassTiming { unit: given.unit, latency, interval };
+            let is_subroutine = given.is_subroutine();
+            timing[class as usize] = ClassTiming { unit: given.unit, latency, interval, is_subroutine };
             let kind = given.unit as usize;
             depth[kind] = depth[kind].max(latency.div_ceil(interval) + 1);
         }
@@ -259,6 +262,11 @@ impl Units {
     #[inline]
     pub fn routine(&self, pc: Pc) -> Routine<Views> {
         self.routines[pc as usize]
+    }
+
+    /// Whether a warp issues nothing else until a result of this class is there.
+    pub fn is_subroutine(&self, class: Class) -> bool {
+        self.timing[class as usize].is_subroutine
     }
 
     /// Kind of unit that executes a class.

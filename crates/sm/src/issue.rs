@@ -239,6 +239,9 @@ impl<D: Doors> Sm<D> {
                 Hazard::None => {}
             }
         }
+        if D::EXTRAS {
+            blocked |= dirty & warps.in_subroutine;
+        }
         warps.dirty &= !dirty;
         warps.blocked = warps.blocked & !dirty | blocked | by_memory | by_reads;
         warps.blocked_by_memory = warps.blocked_by_memory & !dirty | by_memory;
@@ -286,6 +289,9 @@ impl<D: Doors> Sm<D> {
         };
         let instruction = &launch.kernel.code[pc as usize];
         self.warps.in_flight[warp] += 1;
+        if D::EXTRAS {
+            self.warps.in_subroutine |= u64::from(micro.is_subroutine) << warp;
+        }
         let local = self.sub_cores.local(warp, target);
         let index = self.collectors.take(local);
         let target = self.sub_cores.target(local);

@@ -27,6 +27,8 @@ impl MicroCode {
 pub(crate) struct Pipeline<'a> {
     /// The kind of unit for a class.
     pub kind_of: &'a dyn Fn(Class) -> UnitKind,
+    /// Whether a warp issues nothing else until a result of the class is there.
+    pub is_subroutine: &'a dyn Fn(Class) -> bool,
     pub collectors: &'a Collectors,
     /// The register file's banks, if it consists of these.
     pub banks: Option<&'a RegisterBanks>,
@@ -48,6 +50,8 @@ pub struct MicroOp {
     pub follows_memory: bool,
     /// Whether it is a barrier for the CTA.
     pub is_barrier: bool,
+    /// Whether the warp issues nothing else until its result is there.
+    pub is_subroutine: bool,
     pub(crate) demand: Demand,
     /// Predicates that it reads or writes; bit n = predicate n.
     pub predicates: u32,
@@ -83,6 +87,8 @@ impl MicroOp {
         let in_place = sm.banks.is_some() && executes_at_issue(instruction);
         MicroOp {
             follows_memory: instruction.follows_memory || is_sync,
+            is_subroutine: target.is_some_and(|target| target != Target::CONTROL)
+                && (sm.is_subroutine)(instruction.class),
             demand: Demand::of(target, sm.collectors),
             target,
             routine: in_place.then(|| routine::<InPlaces>(instruction)),
@@ -108,6 +114,7 @@ impl MicroOp {
             is_narrow: uses.0[1..].iter().all(|word| *word == 0),
             follows_memory: instruction.follows_memory,
             is_barrier: instruction.op.is_barrier(),
+            is_subroutine: false,
             demand: Demand::NONE,
             predicates: instruction.pred_reads | instruction.pred_writes,
             pred_writes: instruction.pred_writes,

@@ -65,6 +65,7 @@ impl<D: Doors> Multiprocessor for Sm<D> {
             let code = &launch.kernel.code;
             let sm = Pipeline {
                 kind_of: &|class| self.units.kind_of(class),
+                is_subroutine: &|class| self.units.is_subroutine(class),
                 collectors: &self.collectors,
                 banks: self.registers.banks().map(|banks| &*banks),
                 has_lane_path: self.lsu.has_lane_path(),

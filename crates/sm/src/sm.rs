@@ -67,11 +67,16 @@ pub struct SmParts {
 
 impl SmParts {
     /// Whether the SM has what few machines have: a network of owners, a path in front of its lanes, a part behind the banks of
-    /// shared memory, a throttle, or schedulers that look at warps in a long wait.
+    /// shared memory, a throttle, schedulers that look at warps in a long wait, or arithmetic by subroutines.
     pub fn has_extras(&self, config: &SmConfig) -> bool {
         let scheduling = &config.scheduling;
         let throttles = scheduling.throttle(&SchedulerSite { number: 0, schedulers: 1, warps: 1 }).is_some();
-        self.owners.is_some() || self.lsu.has_extras() || throttles || scheduling.looks_at_waiting()
+        let has_subroutines = config.timing.iter().any(|(_, _, timing)| timing.is_subroutine());
+        self.owners.is_some()
+            || self.lsu.has_extras()
+            || throttles
+            || scheduling.looks_at_waiting()
+            || has_subroutines
     }
 }
 

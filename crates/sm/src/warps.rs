@@ -63,6 +63,8 @@ pub struct Warps {
     pub asleep: u64,
     /// Warps whose control instruction waits for its register operands.
     pub resolving: u64,
+    /// Warps that wait for a subroutine's result.
+    pub in_subroutine: u64,
     /// Warps with a barrier result ready to write.
     pub barrier_results_due: u64,
 }
@@ -90,6 +92,7 @@ impl Warps {
             at_copies: 0,
             asleep: 0,
             resolving: 0,
+            in_subroutine: 0,
             barrier_results_due: 0,
         }
     }

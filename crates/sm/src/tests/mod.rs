@@ -6,4 +6,5 @@ mod golden;
 pub mod mapped;
 mod skipping;
 mod sub_cores;
+mod subroutines;
 mod throttle;

@@ -40,6 +40,8 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("sm.register_file.banks", &["1", "4", "32"]),
     ("sm.register_file.read_latency_cycles", &["3", "9"]),
     ("sm.units.sp", &["1", "4"]),
+    ("sm.timing.int_mul.subroutine", &["true"]),
+    ("sm.timing.f32_div.subroutine", &["true"]),
     ("lsu.queue", &["1", "2"]),
     ("lsu.accesses", &["32", "64"]),
     ("lsu.address_latency_cycles", &["1", "30"]),
