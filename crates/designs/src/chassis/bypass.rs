@@ -1,9 +1,9 @@
 //! Accesses past the cache: atomics, and loads and stores that ask for it.
 
 use strata_engine::Cycle;
+use strata_memory::Body;
 use strata_memory::cache::FrameId;
 use strata_memory::doors::{Access, Action, Completion, Refusal};
-use strata_memory::{Body, LINE_BYTES};
 
 use super::{Chassis, Store};
 
@@ -36,8 +36,7 @@ impl<S: Store> Chassis<S> {
     /// Sends the line's dirty bytes, drops the copy and then sends the access. All requests to a line leave
     /// through one queue and stay in order until they are performed, so the access sees earlier writes and
     /// later fetches see its own. A store finishes immediately and returns its completion; other accesses
-    /// complete when their replies arrive. A load asks for whole sectors, where the cache has sectors. [`Chassis::past_room`] must
-    /// have succeeded.
+    /// complete when their replies arrive. [`Chassis::past_room`] must have succeeded.
     pub fn go_past(&mut self, access: Access, frame: Option<FrameId>, now: Cycle) -> Option<Completion> {
         if let Some(frame) = frame {
             self.write_back(frame, now);
@@ -49,10 +48,9 @@ impl<S: Store> Chassis<S> {
                 let action = Action::Store(self.send_through(access.line, access.bytes, tray, origin, now));
                 return Some(Completion { token: access.token, action });
             }
-            Action::Load(tray) if self.parameters.sector_bytes == LINE_BYTES => {
-                (Body::Read(tray), access.bytes)
+            Action::Load(tray) => {
+                (Body::Read(tray), access.bytes.to_sectors(self.parameters.bypass_sector_bytes))
             }
-            Action::Load(tray) => (Body::Read(tray), self.sectors(access.bytes)),
             Action::Atomic(batch) => (Body::Atomic(batch), access.bytes),
         };
         self.send_past(access.line, bytes, access.token, (origin, body), now);

@@ -66,6 +66,7 @@ macro_rules! l1d_config {
                     write_back: true,
                     miss_policy: *self.write_miss_policy,
                     honours_bypass: *self.honours_bypass,
+                    bypass_sector_bytes: 1,
                 }
             }
 

@@ -45,6 +45,8 @@ pub struct Parameters {
     pub miss_policy: WriteMissPolicy,
     /// Whether accesses that ask to bypass the cache do so. Otherwise only atomics do.
     pub honours_bypass: bool,
+    /// Unit in which loads that bypass the cache ask for bytes: 1, what the lanes ask for, or a power of two up to a line.
+    pub bypass_sector_bytes: usize,
 }
 
 /// The capacities of a chassis, used when it is built.
@@ -94,6 +96,11 @@ pub fn check(parameters: &Parameters, rooms: &Rooms) -> Result<(), ParameterErro
         if !(least..=most).contains(&value) {
             return Err(ParameterError::new(field, format!("must be {least} to {most}, found {value}")));
         }
+    }
+    let past = parameters.bypass_sector_bytes;
+    if past != 1 && (!past.is_power_of_two() || !(4..=LINE_BYTES).contains(&past)) {
+        let message = format!("must be a power of two from 4 to {LINE_BYTES}, found {past}");
+        return Err(ParameterError::new("bypass_sector_bytes", message));
     }
     let sector = parameters.sector_bytes;
     if !sector.is_power_of_two() || !(4..=LINE_BYTES).contains(&sector) {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
+use strata_memory::LINE_BYTES;
 use strata_memory::insertion::InsertionPolicy;
 use strata_memory::policy::Chosen;
 use strata_memory::prefetch::{PrefetchPolicy, Prefetching};
@@ -64,6 +65,10 @@ l1d_config! {
         /// per cycle.
         #[schemars(range(min = 1, max = 64), extend("unit" = "banks"))]
         pub banks: Cited<usize>,
+        /// Unit in which loads that bypass the cache ask for bytes; without this key, what the lanes ask for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 4, max = LINE_BYTES), extend("unit" = "B"))]
+        pub bypass_sector_bytes: Option<Cited<usize>>,
         /// When written bytes are sent to the level below.
         pub write_policy: Cited<WritePolicy>,
     }
@@ -100,6 +105,7 @@ impl SramL1dConfig {
             miss_queue: table(8),
             write_buffer: assumed(128, "covers the round trip of a write under load"),
             bypass_entries: assumed(32, "a warp's worth of atomics to different lines"),
+            bypass_sector_bytes: None,
             write_policy: assumed(
                 WritePolicy::WriteBack,
                 "as the published organisations compare themselves with",
@@ -114,6 +120,7 @@ impl SramL1dConfig {
             accesses_per_cycle: (*self.accesses_per_cycle).try_into().unwrap_or(u32::MAX),
             banks: *self.banks as u64,
             write_back: *self.write_policy == WritePolicy::WriteBack,
+            bypass_sector_bytes: self.bypass_sector_bytes.as_deref().map_or(1, |bytes| *bytes),
             ..self.chassis_parameters()
         }
     }

@@ -69,6 +69,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("l1d.sram.miss_queue", &["2", "3"]),
     ("l1d.sram.write_buffer", &["2", "3"]),
     ("l1d.sram.bypass_entries", &["1", "2"]),
+    ("l1d.sram.bypass_sector_bytes", &["32", "128"]),
     ("l1d.sram.write_policy", &["\"write-through\""]),
     ("l1d.sram.write_miss_policy", &["\"fetch\"", "\"no-allocate\""]),
     ("instruction_cache.sets", &["1"]),

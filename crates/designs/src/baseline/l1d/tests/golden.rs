@@ -1,7 +1,7 @@
 //! Golden cycles, worked cases and the causes of refusals.
 
-use strata_engine::Cycle;
 use strata_engine::statistics::Group;
+use strata_engine::{Cited, Cycle};
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::{Access, Action, Design, L1d, L1dDesign, Policy, Refusal};
 use strata_memory::{Body, ByteMask, Line, LineAddress, NodeId, Packet, SliceMap};
@@ -300,15 +300,16 @@ fn an_atomic_waits_behind_the_fetch_of_its_line() {
 }
 
 #[test]
-fn a_load_past_a_cache_with_sectors_asks_for_whole_ones() {
+fn a_load_past_the_cache_asks_for_whole_sectors_where_they_are_given() {
     let word = ByteMask::range(36, 4);
-    for (sector_bytes, asked) in [(128, word), (32, ByteMask::range(32, 32)), (64, ByteMask::range(0, 64))] {
+    let given = [(None, word), (Some(32), ByteMask::range(32, 32)), (Some(64), ByteMask::range(0, 64))];
+    for (sector_bytes, asked) in given {
         let mut config = small();
-        config.sector_bytes.value = sector_bytes;
+        config.bypass_sector_bytes = sector_bytes.map(|bytes| Cited::new(bytes, "test"));
         let mut bench = Bench::new(&config);
         bench.offer(1, 9, word, Action::Load(Box::new(Line::ZERO)), Policy::Bypass).unwrap();
         bench.run(3);
-        assert_eq!(bench.kinds(), [('R', 9, asked)], "sectors of {sector_bytes} bytes");
+        assert_eq!(bench.kinds(), [('R', 9, asked)], "sectors of {sector_bytes:?} bytes");
     }
 }
 
