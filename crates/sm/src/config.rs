@@ -324,7 +324,10 @@ impl SmConfig {
 
     /// Sub-cores of the SM; 1 if its warps share everything.
     pub fn sub_cores(&self) -> u32 {
-        if self.sub_cores.as_ref().is_some_and(|has| **has) { *self.schedulers } else { 1 }
+        match self.sub_cores.as_deref() {
+            Some(true) => *self.schedulers,
+            Some(false) | None => 1,
+        }
     }
 
     /// Size of an instruction in memory, in bytes.
@@ -398,7 +401,8 @@ impl SmConfig {
         within("pipeline_latency_cycles", *self.pipeline_latency_cycles, 0, 100)?;
         let name = self.scheduling.name();
         self.scheduling.check().map_err(|error| format!("sm.scheduling: {name}: {error}"))?;
-        let shares = |name: &str, count: u32| match parts(count, self.sub_cores()) {
+        let sub_cores = self.sub_cores();
+        let shares = |name: &str, count: u32| match parts(count, sub_cores) {
             Ok(_) => Ok(()),
             Err(expected) => Err(format!("sm.{name} = {count}: expected {expected}")),
         };
