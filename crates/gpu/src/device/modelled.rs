@@ -263,6 +263,7 @@ impl Modelled {
             block: call.shape.block,
             functional: true,
             cycles: 0,
+            overlapped_cycles: 0,
             warp_instructions: done.counts.warp_instructions,
             thread_instructions: done.counts.thread_instructions,
             registers: call.kernel.registers,
@@ -306,6 +307,7 @@ impl Modelled {
             block: launch.block,
             functional: false,
             cycles: finished.cycles,
+            overlapped_cycles: finished.overlapped_cycles,
             warp_instructions: issued.warp,
             thread_instructions: issued.thread,
             registers: launch.kernel.registers,
@@ -376,11 +378,17 @@ impl Backend for Modelled {
     fn close(&mut self, _: &Buffer) {}
 
     fn write(&mut self, at: u64, data: &[u8]) {
+        self.gpu.synchronize();
         self.gpu.write(at, data);
     }
 
     fn read(&mut self, at: u64, data: &mut [u8]) {
+        self.gpu.synchronize();
         self.gpu.read(at, data);
+    }
+
+    fn synchronize(&mut self) {
+        self.gpu.synchronize();
     }
 
     fn run(

@@ -131,6 +131,9 @@ impl MachineFile {
         }
         let patience = *self.gpu.watchdog_cycles;
         within("gpu.launch_latency_cycles", self.gpu.launch_latency(), 0, patience / 2)?;
+        if let Some(interval) = self.gpu.launch_interval() {
+            within("gpu.launch_interval_cycles", interval, 0, self.gpu.launch_latency())?;
+        }
         self.sm.check()?;
         self.lsu.check().map_err(section("lsu"))?;
         if let Some(cpu) = &self.cpu {
