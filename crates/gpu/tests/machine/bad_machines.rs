@@ -154,6 +154,8 @@ const OVERRIDES: &[(&str, &str)] = &[
      "m.toml with --set gpu.memory_mib=1: gpu.memory_mib: found 1, expected 16 to 262144"),
     ("gpu.dispatch_latency_cycles=0",
      "m.toml with --set gpu.dispatch_latency_cycles=0: gpu.dispatch_latency_cycles: found 0, expected 1 to 10000"),
+    ("gpu.launch_interval_cycles=1",
+     "m.toml with --set gpu.launch_interval_cycles=1: gpu.launch_interval_cycles = 1: expected 0 to 0"),
     ("gpu.sms=9223372036854775808",
      "--set gpu.sms=9223372036854775808: `gpu.sms`: found 9223372036854775808, expected a whole number from -9223372036854775808 to 9223372036854775807"),
     ("gpu.watchdog_cycles=1",

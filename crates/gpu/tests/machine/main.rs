@@ -19,6 +19,7 @@ mod hi_end;
 mod hopper;
 mod hostile_modules;
 mod keys;
+mod launches;
 mod litmus;
 mod livelock;
 mod matrix;

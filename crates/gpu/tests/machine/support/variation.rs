@@ -18,6 +18,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("gpu.slices_per_channel", &["1", "3"]),
     ("gpu.interleave_bytes", &["128", "1024"]),
     ("gpu.dispatch_latency_cycles", &["1", "3", "20"]),
+    ("gpu.launch_latency_cycles", &["0", "37"]),
     (
         "sm.scheduling",
         &[
