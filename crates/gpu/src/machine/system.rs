@@ -112,7 +112,9 @@ pub(crate) mod tests {
     /// How a machine ends the sentence that refuses a built-in system which cannot stand in it.
     fn refusal(machine: &str, system: &System) -> Option<&'static str> {
         match (machine, system.about.name.as_str(), system.about.paper.as_deref()) {
-            ("rtx3080" | "rtx3080-quarter" | "v100" | "a100" | "h200", "stash", _) => Some("expected sm.shared_bytes, 16384"),
+            ("rtx3080" | "rtx3080-quarter" | "v100" | "a100" | "h200", "stash", _) => {
+                Some("expected sm.shared_bytes, 16384")
+            }
             (owners, "stash", _) if owners != "stash-apu" => {
                 Some("expected such as `l1d.denovo` and `llc.denovo`")
             }

@@ -1,12 +1,12 @@
 //! The parameters of an L2 slice.
 
 use strata_engine::Cited;
-use strata_memory::{LINE_BYTES, ParameterError};
 use strata_memory::insertion::InsertionPolicy;
 use strata_memory::policy::Chosen;
 use strata_memory::prefetch::{PrefetchPolicy, Prefetching};
 use strata_memory::replacement;
 use strata_memory::tags::SetIndex;
+use strata_memory::{LINE_BYTES, ParameterError};
 
 use crate::chassis::llc::{Parameters, llc_config};
 

@@ -31,7 +31,10 @@ impl Design for L2Config {
 
     fn host_bytes(&self) -> u64 {
         let parameters = self.parameters();
-        let far = self.far_latency_cycles.as_ref().map_or(0, |cycles| 2 * (parameters.reply_room() as u64 + **cycles));
+        let far = self
+            .far_latency_cycles
+            .as_ref()
+            .map_or(0, |cycles| 2 * (parameters.reply_room() as u64 + **cycles));
         (parameters.items() + far) * HOST_ITEM_BYTES
     }
 }
