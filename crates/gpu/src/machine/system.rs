@@ -118,6 +118,9 @@ pub(crate) mod tests {
             (owners, "stash", _) if owners != "stash-apu" => {
                 Some("expected such as `l1d.denovo` and `llc.denovo`")
             }
+            ("a100" | "h200", "unified-sm-mem", _) => {
+                Some("which the smallest carve-out of sm.unified leaves")
+            }
             ("rtx3080" | "rtx3080-quarter" | "v100" | "a100" | "h200", ..) => None,
             (_, "unified-sm-mem", _) => Some("missing field `storage_bytes`"),
             ("stash-apu", _, Some("fuse")) => Some("such as l1d.denovo, for the registry llc.denovo"),

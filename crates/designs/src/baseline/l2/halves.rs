@@ -275,7 +275,7 @@ mod tests {
 
         fn counts(&self) -> [u64; 5] {
             let group = self.slice.statistics().pop().expect("it has counters");
-            assert_eq!((group.name.as_str(), group.broken), ("l2_far", None));
+            assert_eq!((&*group.name, group.broken), ("l2_far", None));
             ["reads", "copy_hits", "copies", "removed", "crossings"].map(|name| group.get(name).unwrap())
         }
     }
