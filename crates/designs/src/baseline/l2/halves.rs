@@ -126,6 +126,7 @@ impl Halves {
         if let Some(prefetching) = &mut self.slice.prefetching {
             prefetching.leave(frame);
         }
+        self.slice.look_at_everything_again();
         self.slice.statistics.tag_writes += 1;
         self.statistics.copies += 1;
         Some(frame)
@@ -134,6 +135,7 @@ impl Halves {
     fn remove_copy(&mut self, line: LineAddress) {
         let Some(frame) = self.slice.find(LineAddress(line.0 | COPY)) else { return };
         self.slice.cache.store.invalidate(frame);
+        self.slice.look_at_everything_again();
         self.statistics.removed += 1;
     }
 
@@ -209,7 +211,7 @@ impl Llc for Halves {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baseline::L2Config;
+    use super::super::L2Config;
     use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
     use strata_memory::doors::DramRequest;
     use strata_memory::{Client, Contents, Origin};
