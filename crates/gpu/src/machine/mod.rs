@@ -58,6 +58,8 @@ pub fn builtin() -> &'static [Builtin] {
         Builtin { name: "gtx480", text: include_str!("../../machines/gtx480.toml") },
         Builtin { name: "volta-fuse", text: include_str!("../../machines/volta-fuse.toml") },
         Builtin { name: "v100", text: include_str!("../../machines/v100.toml") },
+        Builtin { name: "a100", text: include_str!("../../machines/a100.toml") },
+        Builtin { name: "h200", text: include_str!("../../machines/h200.toml") },
         Builtin { name: "fermi-apu", text: include_str!("../../machines/fermi-apu.toml") },
         Builtin { name: "rtx3080", text: include_str!("../../machines/rtx3080.toml") },
         Builtin { name: "rtx3080-quarter", text: include_str!("../../machines/rtx3080-quarter.toml") },

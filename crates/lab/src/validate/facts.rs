@@ -36,14 +36,25 @@ const CARDS: &[Card] = &[
         about: "NVIDIA H100 SXM (80 GB HBM3), measured with these microbenchmarks",
         measured: Some(include_str!("../../data/hardware/h100.csv")),
     },
+    Card {
+        name: "a100",
+        about: "NVIDIA A100 (SXM4 80 GB; instructions and constants of other models), published",
+        measured: None,
+    },
     Card { name: "v100", about: "NVIDIA Tesla V100 and TITAN V, published", measured: None },
     Card { name: "rtx3080", about: "NVIDIA GeForce RTX 3080 (GA102), published", measured: None },
     Card { name: "gtx480", about: "NVIDIA GeForce GTX 480 (GF100), published", measured: None },
 ];
 
 /// Machines and the card that each models.
-const OWN: &[(&str, &str)] =
-    &[("gtx480", "gtx480"), ("volta-fuse", "v100"), ("v100", "v100"), ("rtx3080", "rtx3080")];
+const OWN: &[(&str, &str)] = &[
+    ("gtx480", "gtx480"),
+    ("volta-fuse", "v100"),
+    ("v100", "v100"),
+    ("a100", "a100"),
+    ("h200", "h200"),
+    ("rtx3080", "rtx3080"),
+];
 
 /// Every card.
 #[must_use]

@@ -74,7 +74,9 @@ fn every_cards_data_can_be_read() {
         }
     }
     assert!(
-        Hardware::named("gtx481").unwrap_err().contains("found `gtx481`, expected one of h200, h100, v100")
+        Hardware::named("gtx481")
+            .unwrap_err()
+            .contains("found `gtx481`, expected one of h200, h100, a100, v100")
     );
     assert_eq!(own_card("volta-fuse").unwrap().name, "v100");
     assert!(own_card("stash-apu").is_none());

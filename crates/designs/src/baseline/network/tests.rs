@@ -161,7 +161,7 @@ fn what_cannot_be_built_is_refused() {
     };
     for topology in [
         Topology::Butterfly { radix: 26, stages: 1 },
-        Topology::Butterfly { radix: 129, stages: 1 },
+        Topology::Butterfly { radix: 257, stages: 1 },
         Topology::Butterfly { radix: 2, stages: 4 },
         Topology::Butterfly { radix: 2, stages: 40 },
         Topology::Butterfly { radix: 27, stages: 0 },

@@ -51,6 +51,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("lsu.shared.banks", &["1", "16"]),
     ("lsu.shared.bank_bytes", &["8"]),
     ("lsu.shared.latency_cycles", &["1", "60"]),
+    ("lsu.shared.remote_latency_cycles", &["1", "90"]),
     ("l1d.sram.sets", &["1", "2", "8"]),
     ("l1d.sram.ways", &["1", "2", "8"]),
     ("l1d.sram.set_index", &["\"bits\"", "\"modulo\""]),
@@ -95,6 +96,8 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("llc.conventional.dram_queue", &["2", "3"]),
     ("llc.conventional.write_buffer", &["1", "2"]),
     ("llc.conventional.atomic_cycles", &["4"]),
+    ("llc.conventional.data_bytes_per_cycle", &["8", "32"]),
+    ("llc.conventional.far_latency_cycles", &["1", "17", "200"]),
     ("dram.queue_entries", &["4", "8"]),
     ("dram.controller_latency_cycles", &["1", "10"]),
 ];
