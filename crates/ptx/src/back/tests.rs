@@ -324,6 +324,11 @@ fn spreading_costs_no_warp() {
     let rows: Vec<usize> =
         [10, 27, 29, 30, 36, 37].into_iter().filter_map(|rows| limits.roomy(rows)).collect();
     assert_eq!(rows, [14, 29, 29, 34, 37, 37]);
+    // 32,768 registers for 1,536 threads are 21.3, in units of two 20: with 21 an SM would hold fewer warps.
+    let options = Options { sm_registers: 32_768, sm_threads: 1536, register_unit: 2, ..Options::default() };
+    let limits = options.limits(Default::default());
+    let rows: Vec<usize> = [12, 16, 17, 18].into_iter().filter_map(|rows| limits.roomy(rows)).collect();
+    assert_eq!(rows, [16, 17, 17, 19]);
 }
 
 #[test]
