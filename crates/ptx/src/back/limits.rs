@@ -87,6 +87,11 @@ impl Limits {
         (rows + self.reserved).next_multiple_of(self.unit).max(self.free)
     }
 
+    /// The most rows that cost no more than so many do.
+    pub(super) fn costless(&self, rows: usize) -> usize {
+        (self.charged(rows as u32) - self.reserved).min(self.registers) as usize
+    }
+
     /// How many rows to spread over when `rows` suffice: some more, but no warp fewer; `None` if not to spread.
     pub(super) fn roomy(&self, rows: usize) -> Option<usize> {
         if self.allocation == RegisterAllocation::Tight {

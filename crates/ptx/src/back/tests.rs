@@ -303,6 +303,31 @@ fn loads_move_up_but_not_past_what_they_may_depend_on() {
     assert!(reads_64 > Some(2));
 }
 
+/// Loads of shared memory before the first addition, and the kernel's registers, when 40 are added up one after the other on
+/// an SM that is full with so many registers a thread.
+fn loads_ahead(full: u32) -> (usize, u32) {
+    let mut code = vec![inst(lid(), &[0], &[])];
+    for n in 1..=40 {
+        code.push(inst(Op::Load(mode(Space::Shared, Ty::U32)), &[n], &[reg(0)]));
+        code.push(inst(ADD, &[41], &[reg(if n == 1 { 0 } else { 41 }), reg(n)]));
+    }
+    code.push(store(bits(0), Ty::U32, reg(41)));
+    let options = Options { sm_registers: full, sm_threads: 1, ..plain() };
+    let kernel = compile(&function(code, vec![Ty::B32; 42]), &options).expect("compiles");
+    let ahead = kernel.code.iter().take_while(|inst| inst.op != ADD);
+    (ahead.filter(|inst| matches!(inst.op, Op::Load(_))).count(), kernel.registers)
+}
+
+#[test]
+fn loads_move_up_as_far_as_registers_cost_no_warp() {
+    // The address is live all the time. What is left are places for values on their way, but for no more than the window has.
+    assert_eq!(loads_ahead(16), (15, 16));
+    assert_eq!(loads_ahead(11), (10, 11));
+    assert_eq!(loads_ahead(250).0, 32);
+    // The address, the sum and a value at a time are what it takes; before the first sum two values have a place.
+    assert_eq!(loads_ahead(1), (2, 3));
+}
+
 #[test]
 fn the_checker_finds_wrong_places() {
     let mut code: Vec<VInst> = (0..6).map(|n| inst(lid(), &[n], &[])).collect();
