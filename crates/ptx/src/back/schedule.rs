@@ -16,8 +16,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Issue slots until a result can be used, in the order's own model of time.
-const LOAD_LATENCY: u32 = 32;
+/// Issue slots until a result can be used, in the order's own model of time. A load takes longer than what could hide it:
+/// those by a loaded address come after the others, as in ptxas's code. No figure of `docs/loads.md` differs from 128 to 512.
+const LOAD_LATENCY: u32 = 256;
 /// Windows that are tried where rows run out, each half as wide as the one before.
 const NARROWER: usize = 5;
 const LATENCY: u32 = 4;

@@ -329,6 +329,32 @@ fn loads_move_up_as_far_as_registers_cost_no_warp() {
 }
 
 #[test]
+fn loads_by_a_loaded_address_come_after_the_others() {
+    // The addresses of 20 loads are a chain of sums, of which each takes 4 slots: the last goes in slot 80 or later. The value of the
+    // first load would have been there long before.
+    let load = |space, dst, at| inst(Op::Load(mode(space, Ty::U32)), &[dst], &[at]);
+    let mut code = vec![
+        inst(lid(), &[0], &[]),
+        load(Space::Shared, 1, bits(64)),
+        inst(ADD, &[2], &[reg(1), reg(0)]),
+        load(Space::Local, 3, reg(2)),
+    ];
+    for n in 0..20 {
+        let before = if n == 0 { 0 } else { 3 + n };
+        code.push(inst(ADD, &[4 + n], &[reg(before), reg(0)]));
+        code.push(load(Space::Shared, 24 + n, reg(4 + n)));
+    }
+    code.extend((0..20).map(|n| inst(ADD, &[3], &[reg(3), reg(24 + n)])));
+    code.push(store(bits(0), Ty::U32, reg(3)));
+    let kernel = compile(&function(code, vec![Ty::B32; 44]), &Options::default()).expect("compiles");
+    let loads = kernel.code.iter().filter_map(|inst| match inst.op {
+        Op::Load(mode) => Some(mode.space),
+        _ => None,
+    });
+    assert_eq!(loads.collect::<Vec<_>>().iter().position(|space| *space == Space::Local), Some(21));
+}
+
+#[test]
 fn the_checker_finds_wrong_places() {
     let mut code: Vec<VInst> = (0..6).map(|n| inst(lid(), &[n], &[])).collect();
     code.extend((0..6).map(|n| store(bits(0), Ty::U32, reg(n))));
