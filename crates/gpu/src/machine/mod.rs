@@ -233,12 +233,15 @@ impl Machine {
 
     /// Compiler options for kernels that run on this machine.
     pub fn compile_options(&self) -> strata_ptx::back::Options {
+        let sm = &self.file.sm;
         strata_ptx::back::Options {
-            max_registers: *self.file.sm.registers_per_thread,
-            sm_registers: *self.file.sm.registers,
-            load_window: *self.file.sm.load_window,
-            allocation: (*self.file.sm.register_allocation).into(),
-            indirect_mov: self.file.sm.indirect_mov.as_ref().is_some_and(|has| **has),
+            max_registers: *sm.registers_per_thread,
+            sm_threads: *sm.warp_slots * 32,
+            register_unit: *sm.register_unit / 32,
+            sm_registers: *sm.registers,
+            load_window: *sm.load_window,
+            allocation: (*sm.register_allocation).into(),
+            indirect_mov: sm.indirect_mov.as_ref().is_some_and(|has| **has),
             ..Default::default()
         }
     }

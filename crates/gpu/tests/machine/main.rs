@@ -6,6 +6,7 @@ mod calls;
 mod card;
 mod circles;
 mod combining;
+mod compile_options;
 mod corpus;
 mod cpu;
 mod denovo;
