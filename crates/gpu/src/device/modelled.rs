@@ -72,7 +72,8 @@ impl Modelled {
         let meter = Meter::new(machine, &groups)?;
         // Check the counters that an `endurance` section names before anything runs.
         endurance::lifetimes(machine, &groups, 0)?;
-        let mut system = SystemRegion::new(*file.gpu.memory_mib << 20);
+        let tables = file.page_table().map_or(0, |table| table.bytes());
+        let mut system = SystemRegion::new((*file.gpu.memory_mib << 20) - tables);
         if let Some(Resident { launch, params }) = resident(machine, &mut system)? {
             gpu.write(launch.params_at.0, &params);
             gpu.reside(&Arc::new(launch))?;

@@ -47,6 +47,7 @@ mod tensor;
 mod textures;
 mod timeline;
 mod tiny_cache;
+mod translation;
 mod unified;
 mod warps;
 mod wide_atomics;

@@ -158,11 +158,14 @@ const SUB_CORES: &[&str] = &[
 /// The system that puts a second level behind the instruction cache and the constant cache.
 const SECOND_LEVEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machine/read_only_cache.toml");
 
+/// The system with TLBs and a GMMU.
+const TRANSLATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machine/translation.toml");
+
 /// A hop that is too short for a network faster than the SMs.
 const SHORT_HOP: &str = "network.hop_latency_cycles=1";
 
-/// Up to 16 changes, a lane path in a third of the cases, and in a quarter each sub-cores, clocks of their own for network and L2, and
-/// a second level of read-only cache; a failing case shrinks towards none.
+/// Up to 16 changes, a lane path in a third of the cases, and in a quarter each sub-cores, clocks of their own for network and L2,
+/// a second level of read-only cache and address translation; a failing case shrinks towards none.
 pub fn variation() -> impl Strategy<Value = Variation> {
     let changes = prop::collection::vec((0..KNOBS.len(), any::<prop::sample::Index>()), 0..16);
     // Several threads are slow on a busy machine and change no number, so use them only sometimes.
@@ -171,8 +174,9 @@ pub fn variation() -> impl Strategy<Value = Variation> {
     let clocks = prop_oneof![3 => Just(false), 1 => Just(true)];
     let second = prop_oneof![3 => Just(false), 1 => Just(true)];
     let sub_cores = prop_oneof![3 => Just(&[][..]), 1 => Just(SUB_CORES)];
-    let parts = (changes, threads, 0..4_usize, lanes, clocks, second, sub_cores);
-    parts.prop_map(|(changes, threads, window, lanes, clocks, second, sub_cores)| {
+    let translates = prop_oneof![3 => Just(false), 1 => Just(true)];
+    let parts = (changes, threads, 0..4_usize, lanes, clocks, (second, translates), sub_cores);
+    parts.prop_map(|(changes, threads, window, lanes, clocks, (second, translates), sub_cores)| {
         let (mut systems, of_lanes) = match lanes {
             Some(index) => (vec![LANE_PATHS[index].0], LANE_PATHS[index].1),
             None => (Vec::new(), &[][..]),
@@ -188,6 +192,9 @@ pub fn variation() -> impl Strategy<Value = Variation> {
         }
         if second {
             systems.push(SECOND_LEVEL);
+        }
+        if translates {
+            systems.push(TRANSLATION);
         }
         Variation { systems, sets, threads, window, limit: 20_000_000 }
     })
