@@ -10,6 +10,7 @@ fn the_compiler_knows_how_many_threads_an_sm_holds_and_how_registers_are_handed_
         ("fermi-apu", 768, 2, 42),
         ("gtx480", 1536, 2, 20),
         ("rtx3080", 1536, 8, 40),
+        ("rtx3080-quarter", 1536, 8, 40),
         ("stash-apu", 1536, 2, 20),
         ("v100", 2048, 8, 32),
         ("volta-fuse", 2048, 8, 32),
