@@ -46,7 +46,7 @@ impl SliceHash {
         }
         let bits = slices.trailing_zeros();
         let refuse = |message: String| Err(ParameterError::new("interleave_hash", message));
-        if slices % 2 != 0 || bits as usize > MAX_BITS {
+        if !slices.is_multiple_of(2) || bits as usize > MAX_BITS {
             let most = 1 << MAX_BITS;
             return refuse(format!(
                 "found {slices} slices, expected an even number whose largest power of two is at most {most}"

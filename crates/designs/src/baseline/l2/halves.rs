@@ -210,8 +210,8 @@ impl Llc for Halves {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::L2Config;
+    use super::*;
     use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
     use strata_memory::doors::DramRequest;
     use strata_memory::{Client, Contents, Origin};
@@ -277,7 +277,7 @@ mod tests {
 
         fn counts(&self) -> [u64; 5] {
             let group = self.slice.statistics().pop().expect("it has counters");
-            assert_eq!((&*group.name, group.broken), ("l2_far", None));
+            assert_eq!((group.name, group.broken), ("l2_far", None));
             ["reads", "copy_hits", "copies", "removed", "crossings"].map(|name| group.get(name).unwrap())
         }
     }
