@@ -11,8 +11,8 @@ use strata_memory::doors::{
 use strata_memory::{dram, insertion, prefetch, replacement};
 
 use crate::baseline::{
-    CrossbarConfig, L2Config, MeshConfig, MultistageConfig, SramL1dConfig, SramRegisterFileConfig, SramScratchpadConfig,
-    StraightConfig,
+    CrossbarConfig, L2Config, MeshConfig, MultistageConfig, SramL1dConfig, SramRegisterFileConfig,
+    SramScratchpadConfig, StraightConfig,
 };
 use crate::denovo::l1d::DenovoL1dConfig;
 use crate::denovo::l2::DenovoL2Config;

@@ -7,8 +7,10 @@ fn the_compiler_knows_how_many_threads_an_sm_holds_and_how_registers_are_handed_
     // Slots for warps of 32 lanes, and units of a warp: 48 * 32 and 64 / 32, for example. The last is what a thread may have
     // where all slots are taken: 32,768 / 1,536 = 21.3, of which whole units are 20.
     let expected = [
+        ("a100", 2048, 8, 32),
         ("fermi-apu", 768, 2, 42),
         ("gtx480", 1536, 2, 20),
+        ("h200", 2048, 8, 32),
         ("rtx3080", 1536, 8, 40),
         ("rtx3080-quarter", 1536, 8, 40),
         ("stash-apu", 1536, 2, 20),

@@ -46,12 +46,8 @@ fn launches_overlap_until_the_host_waits() {
     // The second kernel begins 700 cycles after the first one, the third 700 after the second; the fourth waits for all of its latency.
     let second = 700 - COLD;
     let third = 700 - WARM;
-    let expected = [
-        (1000 + COLD, 0),
-        (second + WARM, 1000 - second),
-        (third + WARM, 1000 - third),
-        (1000 + WARM, 0),
-    ];
+    let expected =
+        [(1000 + COLD, 0), (second + WARM, 1000 - second), (third + WARM, 1000 - third), (1000 + WARM, 0)];
     assert_eq!(cycles(&found), expected);
     let serial: Vec<u64> = found.iter().map(|launch| launch.cycles + launch.overlapped_cycles).collect();
     assert_eq!(serial, [1000 + COLD, 1000 + WARM, 1000 + WARM, 1000 + WARM]);

@@ -163,7 +163,8 @@ impl CrossbarNetwork {
     #[inline]
     fn transfer(&mut self, winner: usize, number: usize, now: Cycle) -> Cycle {
         let (input, output) = (&mut self.inputs[winner], &mut self.outputs[number]);
-        let (waiting, more) = input.queues.pop(number).expect("an input that an output waits for has a packet");
+        let (waiting, more) =
+            input.queues.pop(number).expect("an input that an output waits for has a packet");
         let cycles = u64::from(waiting.flits);
         let last_flit = now + (cycles - 1);
         input.inlet.release(waiting.flits, last_flit);

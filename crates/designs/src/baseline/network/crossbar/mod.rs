@@ -12,9 +12,10 @@
 
 mod design;
 mod island;
+mod parameters;
 mod ports;
 #[cfg(test)]
 mod tests;
 
-pub use design::CrossbarConfig;
 pub use island::CrossbarNetwork;
+pub use parameters::CrossbarConfig;
