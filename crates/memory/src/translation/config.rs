@@ -137,8 +137,14 @@ impl TranslationConfig {
         within("gmmu.walkers", *gmmu.walkers as u64, 1, 4096)?;
         within("gmmu.levels", u64::from(*gmmu.levels), 1, 6)?;
         let served = u64::from(sms.div_ceil(gmmu.units()));
-        within("l1_tlb.mshr_entries", **mshr_entries as u64, 1, MOST_WAITING / served)
-            .map_err(|error| format!("{error} for {served} SMs of a GMMU"))
+        let most = MOST_WAITING / served;
+        if **mshr_entries as u64 > most {
+            return Err(format!(
+                "l1_tlb.mshr_entries: found {}, expected at most {most} for {served} SMs of a GMMU",
+                **mshr_entries
+            ));
+        }
+        Ok(())
     }
 
     /// Binary logarithm of the lines of a page.

@@ -361,7 +361,7 @@ fn what_cannot_be_built_is_named() {
     refused(
         |c| c.l1_tlb.mshr_entries = number(4096),
         100,
-        "l1_tlb.mshr_entries: found 4096, expected 1 to 655 for 100 SMs of a GMMU",
+        "l1_tlb.mshr_entries: found 4096, expected at most 655 for 100 SMs of a GMMU",
     );
 }
 
