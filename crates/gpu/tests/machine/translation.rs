@@ -8,8 +8,12 @@ use strata_workloads::{Size, find};
 
 const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machine/translation.toml");
 
+/// The network of a gtx480 has a terminal for each SM and slice, and none for a GMMU.
+const ROOM: &str = "network.topology=crossbar";
+
 /// TLBs in which everything hits once it is there.
-const LARGE: [&str; 6] = [
+const LARGE: [&str; 7] = [
+    ROOM,
     "translation.page_bytes=1048576",
     "translation.l1_tlb.ways=64",
     "translation.l2_tlb.ways=64",
@@ -32,13 +36,13 @@ fn count(statistics: &[Group], group: &str, name: &str) -> u64 {
 #[test]
 fn results_are_right_on_any_number_of_threads() {
     for (name, base, systems, sets) in [
-        ("bfs", "gtx480", &[SMALL] as &[&str], &["translation.gmmu.units=3"] as &[&str]),
-        ("histogram", "gtx480", &[SMALL, "dy-fuse"], &["translation.l1_tlb.mshr_entries=1"]),
+        ("bfs", "gtx480", &[SMALL] as &[&str], &[ROOM, "translation.gmmu.units=3"] as &[&str]),
+        ("histogram", "gtx480", &[SMALL, "dy-fuse"], &[ROOM, "translation.l1_tlb.mshr_entries=1"]),
         (
             "gather",
             "gtx480",
             &[SMALL, "tcbase"],
-            &["translation.l1_tlb.queue=1", "translation.gmmu.walkers=1"],
+            &[ROOM, "translation.l1_tlb.queue=1", "translation.gmmu.walkers=1"],
         ),
         ("atax", "gtx480", &[SMALL, "denovo", "stash"], &[]),
         ("atax", "rtx3080-quarter", &[SMALL, "morpheus-basic"], &["gpu.cache_sms=3"]),
@@ -59,7 +63,7 @@ fn results_are_right_on_any_number_of_threads() {
 
 #[test]
 fn skipping_is_ticking() {
-    for (name, sets) in [("atax", &[] as &[&str]), ("bfs", &["translation.gmmu.walkers=1"])] {
+    for (name, sets) in [("atax", &[ROOM] as &[&str]), ("bfs", &[ROOM, "translation.gmmu.walkers=1"])] {
         let machine = machine("gtx480", &[SMALL], sets);
         let program = find(name).unwrap().program(Size::Test).unwrap();
         let skipping = run_on(&machine, program.as_ref(), How::PLAIN).unwrap();
@@ -72,7 +76,8 @@ fn skipping_is_ticking() {
 #[test]
 fn what_one_level_misses_the_next_sees() {
     let program = find("gather").unwrap().program(Size::Test).unwrap();
-    let with = verified(&machine("gtx480", &[SMALL], &[]), program.as_ref(), How::PLAIN, "gather").statistics;
+    let with =
+        verified(&machine("gtx480", &[SMALL], &[ROOM]), program.as_ref(), How::PLAIN, "gather").statistics;
     let of = |group, name| count(&with, group, name);
     assert_eq!(of("l2_tlb", "accesses"), of("l1_tlb", "misses"));
     assert_eq!(of("gmmu", "accesses"), of("l2_tlb", "misses"));
@@ -81,23 +86,24 @@ fn what_one_level_misses_the_next_sees() {
     assert_eq!(of("gmmu", "walk_reads"), 3 * of("gmmu", "walks"));
     assert!(of("gmmu", "merges") > 0 && of("l1_tlb", "merges") > 0 && of("l1_tlb", "stalled_cycles") > 0);
     // Each read is one more request to the partitions.
-    let without = verified(&machine("gtx480", &[], &[]), program.as_ref(), How::PLAIN, "gather").statistics;
+    let without =
+        verified(&machine("gtx480", &[], &[ROOM]), program.as_ref(), How::PLAIN, "gather").statistics;
     assert!(count(&without, "partition", "requests") < of("partition", "requests"));
 }
 
 #[test]
 fn pages_that_are_there_cost_nothing() {
-    // The second launch of one thread finds its pages, so its cycles are those without translation.
+    // One thread on each of a few SMs: they wait for the first page together, and never again.
     let program = find("lines-chase").unwrap().program(Size::Test).unwrap();
     let run = |systems: &[&str], sets: &[&str]| {
         verified(&machine("gtx480", systems, sets), program.as_ref(), How::PLAIN, "lines-chase")
     };
-    let (without, with) = (run(&[], &[]), run(&[SMALL], &LARGE));
+    let (without, with) = (run(&[], &[ROOM]), run(&[SMALL], &LARGE));
     let misses = count(&with.statistics, "l1_tlb", "misses");
     let waited = count(&with.statistics, "l1_tlb", "wait_cycles");
     let cycles =
         |run: &strata_gpu::results::RunResult| run.launches.iter().map(|launch| launch.cycles).sum::<u64>();
-    assert!(misses > 0 && misses < 200, "{misses} misses");
+    assert!(misses > 0 && misses < 10, "{misses} misses");
     let more = cycles(&with) - cycles(&without);
     assert!(more > 0 && more <= waited, "{more} cycles more, {waited} waited");
 }
