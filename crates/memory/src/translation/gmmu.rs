@@ -148,7 +148,8 @@ impl Gmmu {
 
     /// Answers the requests that have been looked up, or has their pages walked for.
     fn finish_look_ups(&mut self, now: Cycle) {
-        while let Some((_, asker)) = self.looking.pop_front_if(|(at, _)| *at <= now) {
+        while self.looking.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((_, asker)) = self.looking.pop_front() else { break };
             let page = asker.request.page;
             self.statistics.accesses += 1;
             if self.tlb.look_up(page, Origin::default()) {

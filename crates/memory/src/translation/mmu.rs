@@ -250,7 +250,8 @@ impl Mmu {
 impl Second {
     /// The next miss whose look-up is done.
     fn done(&mut self, now: Cycle) -> Option<MshrId> {
-        self.looking.pop_front_if(|(at, _)| *at <= now).map(|(_, mshr)| mshr)
+        self.looking.front().filter(|(at, _)| *at <= now)?;
+        self.looking.pop_front().map(|(_, mshr)| mshr)
     }
 
     /// The cycle in which the next look-up is done.
