@@ -87,3 +87,23 @@ pub fn receive_all(receivers: &mut [Inlet<Packet>], now: Cycle, log: &mut Vec<(C
         }
     }
 }
+
+/// Fills a receiver's buffer and sends one packet more. The receiver takes nothing before cycle 30, so its credit is back at 34 and the
+/// last packet is there four cycles later.
+pub fn last_of_three_for_a_late_receiver<N: Island>(bench: &mut Bench<N>) -> (Cycle, u32) {
+    let mut log = Vec::new();
+    for _ in 0..80 {
+        bench.step(|senders, receivers, now| {
+            if now == Cycle(0) || now == Cycle(4) {
+                senders[0].send(packet(0, 0, 128, now.0 as u32), 4, now).unwrap();
+            }
+            if now == Cycle(12) {
+                senders[0].send(packet(0, 0, 32, 12), 1, now).unwrap();
+            }
+            if now >= Cycle(30) {
+                receive_all(receivers, now, &mut log);
+            }
+        });
+    }
+    log.last().map(|(at, packet)| (*at, packet.tag)).expect("packets arrive")
+}

@@ -5,7 +5,7 @@ use strata_engine::seed::Stream;
 use strata_engine::{Cited, Cycle};
 use strata_memory::doors::Direction;
 
-use super::super::bench::{BUFFER, Bench, HOP, packet, receive_all};
+use super::super::bench::{BUFFER, Bench, HOP, last_of_three_for_a_late_receiver, packet, receive_all};
 use super::super::{Arbitration, MultistageConfig, MultistageNetwork, Topology};
 use super::*;
 
@@ -79,23 +79,7 @@ fn packets_to_one_output_keep_their_order_and_inputs_take_turns() {
 #[test]
 fn without_credit_a_packet_waits_exactly_until_it_is_back() {
     let mut bench = bench();
-    let mut log = Vec::new();
-    for _ in 0..80 {
-        bench.step(|senders, receivers, now| {
-            if now == Cycle(0) || now == Cycle(4) {
-                senders[0].send(packet(0, 0, 128, now.0 as u32), 4, now).unwrap();
-            }
-            if now == Cycle(12) {
-                senders[0].send(packet(0, 0, 32, 12), 1, now).unwrap();
-            }
-            // The receiver takes its first packet at 30: the credit is back at 34.
-            if now >= Cycle(30) {
-                receive_all(receivers, now, &mut log);
-            }
-        });
-    }
-    let last = log.last().unwrap();
-    assert_eq!((last.0, last.1.tag), (Cycle(38), 12));
+    assert_eq!(last_of_three_for_a_late_receiver(&mut bench), (Cycle(38), 12));
     assert_eq!(bench.network.statistics.wait_credit_cycles, 34 - 16);
 }
 
