@@ -58,6 +58,9 @@ pub struct VInst {
     pub src: Vec<VSrc>,
     /// Byte offset of a memory operand.
     pub offset: i64,
+    /// A floating-point sum or product of which the text names no rounding, so that it may be joined with another
+    /// and be rounded once (PTX ISA, "Floating Point Instructions: add").
+    pub contracts: bool,
     /// Branch target: index into [`Function::code`]; `code.len()` means the end.
     pub target: u32,
     /// Line in the PTX text, from 1.

@@ -227,7 +227,7 @@ impl Body {
 
 /// An unguarded instruction without offset or target.
 pub fn instruction(op: Op, dst: Vec<VDst>, src: Vec<VSrc>, line: u32) -> VInst {
-    VInst { op, guard: None, dst, src, offset: 0, target: 0, line }
+    VInst { op, guard: None, dst, src, offset: 0, contracts: false, target: 0, line }
 }
 
 /// Where an instruction may jump to, in order; falling through is not a jump. A call goes to its functions, and

@@ -5,6 +5,7 @@
 //! ([`allocate`]) and decodes ([`decode`]). [`verify`] checks the
 //! result of an allocation independently.
 
+pub mod alignment;
 pub mod allocate;
 pub mod arrays;
 pub mod bits;
@@ -31,9 +32,11 @@ pub mod occurrences;
 pub mod offsets;
 pub mod schedule;
 pub mod separate;
+pub mod signs;
 pub mod simplify;
 pub mod spill;
 pub mod undefined;
+pub mod vectors;
 pub mod verify;
 pub mod webs;
 

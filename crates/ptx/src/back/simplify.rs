@@ -1,5 +1,6 @@
 //! What an assembler does before it allocates registers: fold constants and parameters into operands,
-//! propagate copies, fold additions into memory offsets, drop what nobody needs.
+//! propagate copies, fold additions into memory offsets and negations into sums, join products with sums, drop what nobody
+//! needs.
 //!
 //! Only registers with a single unguarded definition are folded, and only at uses which that definition
 //! dominates. No memory access other than a parameter load appears, disappears or changes its address.
@@ -8,7 +9,7 @@ use super::body::{Body, copy, definitions, uses};
 use super::cfg::Cfg;
 use super::constant;
 use super::facts::Facts;
-use super::{common, fuse, narrow, offsets};
+use super::{common, fuse, narrow, offsets, signs, vectors};
 use crate::ir::{Constant, VDst, VSrc};
 use crate::isa::{Flow, IntOp, Op, Space, Width};
 
@@ -26,8 +27,11 @@ pub fn simplify(body: &mut Body) {
     step(body, offsets::fold);
     step(body, common::share);
     step(body, propagate);
+    step(body, signs::fold);
     let cfg = Cfg::new(body);
     fuse::fuse(body, &cfg);
+    let cfg = Cfg::new(body);
+    vectors::join(body, &cfg);
 }
 
 /// Drops branches to the next instruction and instructions that control never reaches.

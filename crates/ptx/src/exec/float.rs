@@ -4,7 +4,7 @@ use super::float_rules::{extremum_f32, extremum_f64, finish_f32, finish_f64, flu
 use super::lanewise::{binary, ternary, unary};
 use super::soft::{self, Format};
 use super::{Operands, approx, half_float};
-use crate::isa::{FloatMode, FloatOp, FloatUnary, Rounding, Ty};
+use crate::isa::{FloatMode, FloatOp, FloatUnary, Rounding, Signs, Ty};
 use crate::lanes::LaneMask;
 
 /// The canonical NaN of the approximate functions that work on the upper half of an f64.
@@ -112,28 +112,33 @@ pub(super) fn extremum_of_three(
 
 /// `fma`, and `mad` of floating-point types.
 #[inline(always)]
-pub(super) fn multiply_add(ty: Ty, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
+pub(super) fn multiply_add(ty: Ty, mode: FloatMode, signs: Signs, o: &mut impl Operands, lanes: LaneMask) {
+    let Signs { product, addend } = signs;
     let rounding = mode.rounding;
+    let single = |x: f32, negated: bool| if negated { -x } else { x };
+    let double = |x: f64, negated: bool| if negated { -x } else { x };
     match (ty, rounding) {
-        (Ty::F32, Rounding::Rn) if is_plain(mode) => {
-            ternary(o, lanes, |a: f32, b: f32, c: f32| finish_f32(PLAIN, a.mul_add(b, c)));
-        }
+        (Ty::F32, Rounding::Rn) if is_plain(mode) => ternary(o, lanes, |a: f32, b: f32, c: f32| {
+            finish_f32(PLAIN, single(a, product).mul_add(b, single(c, addend)))
+        }),
         (Ty::F32, Rounding::Rn) => ternary(o, lanes, |a: f32, b: f32, c: f32| {
             let [a, b, c] = [a, b, c].map(|x| operand_f32(mode, x));
-            finish_f32(mode, a.mul_add(b, c))
+            finish_f32(mode, single(a, product).mul_add(b, single(c, addend)))
         }),
         (Ty::F32, _) => ternary(o, lanes, |a: f32, b: f32, c: f32| {
-            let [a, b, c] = [a, b, c].map(|x| u64::from(operand_f32(mode, x).to_bits()));
+            let [a, b, c] =
+                [single(a, product), b, single(c, addend)].map(|x| u64::from(operand_f32(mode, x).to_bits()));
             finish_f32(mode, f32::from_bits(soft::multiply_add(Format::F32, a, b, c, rounding) as u32))
         }),
-        (Ty::F64, Rounding::Rn) => {
-            ternary(o, lanes, |a: f64, b: f64, c: f64| finish_f64(a.mul_add(b, c), [a, b, c]));
-        }
+        // A NaN keeps its sign.
+        (Ty::F64, Rounding::Rn) => ternary(o, lanes, |a: f64, b: f64, c: f64| {
+            finish_f64(double(a, product).mul_add(b, double(c, addend)), [a, b, c])
+        }),
         (Ty::F64, _) => ternary(o, lanes, |a: f64, b: f64, c: f64| {
-            let [x, y, z] = [a, b, c].map(f64::to_bits);
+            let [x, y, z] = [double(a, product), b, double(c, addend)].map(f64::to_bits);
             finish_f64(f64::from_bits(soft::multiply_add(Format::F64, x, y, z, rounding)), [a, b, c])
         }),
-        _ => half_float::multiply_add(ty, mode, o, lanes),
+        _ => half_float::multiply_add(ty, mode, signs, o, lanes),
     }
 }
 

@@ -8,7 +8,7 @@ use half::{bf16, f16};
 
 use super::float_rules::{extremum_f64, finish_f32, operand_f32};
 use super::{Operands, approx};
-use crate::isa::{FloatMode, FloatOp, FloatUnary, Ty};
+use crate::isa::{FloatMode, FloatOp, FloatUnary, Signs, Ty};
 use crate::lanes::{LaneMask, Row, WARP_LANES};
 
 /// The f32 of the same value.
@@ -104,8 +104,11 @@ pub(super) fn arithmetic(op: FloatOp, ty: Ty, mode: FloatMode, o: &mut impl Oper
 }
 
 /// `fma`.
-pub(super) fn multiply_add(ty: Ty, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
-    elements(ty, mode, o, lanes, |[a, b, c]| add_to_odd(a * b, c));
+pub(super) fn multiply_add(ty: Ty, mode: FloatMode, signs: Signs, o: &mut impl Operands, lanes: LaneMask) {
+    let signed = |x: f64, negated: bool| if negated { -x } else { x };
+    elements(ty, mode, o, lanes, |[a, b, c]| {
+        add_to_odd(signed(a * b, signs.product), signed(c, signs.addend))
+    });
 }
 
 /// `abs`, `neg`, `ex2`, `tanh`.

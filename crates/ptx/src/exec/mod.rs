@@ -91,7 +91,7 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         Op::Prmt(mode) => bits::permute(mode, o, lanes),
         Op::Float(op, ty, mode) => float::arithmetic(op, ty, mode, o, lanes),
         Op::FloatUnary(op, ty, mode) => float::single(op, ty, mode, o, lanes),
-        Op::Fma(ty, mode) => float::multiply_add(ty, mode, o, lanes),
+        Op::Fma(ty, mode, signs) => float::multiply_add(ty, mode, signs, o, lanes),
         Op::Extremum3 { largest, nan, abs, ftz } => {
             float::extremum_of_three((largest, nan, abs), ftz, o, lanes);
         }

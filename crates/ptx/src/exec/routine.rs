@@ -4,7 +4,7 @@
 //! consist of have routines in which all of that is constant; the rest share one.
 
 use super::{Operands, WarpContext, bits, compare, convert, execute, float, integer, moves};
-use crate::isa::{Compare, FloatMode, FloatOp, Instruction, IntOp, Logic, Op, Part, Space, Ty};
+use crate::isa::{Compare, FloatMode, FloatOp, Instruction, IntOp, Logic, Op, Part, Signs, Space, Ty};
 use crate::lanes::LaneMask;
 
 /// A kind of operands, whatever they borrow from.
@@ -46,6 +46,8 @@ macro_rules! choose {
 /// The routine panics where [`execute`] does.
 pub fn routine<F: OperandFamily>(instruction: &Instruction) -> Routine<F> {
     const PLAIN: FloatMode = FloatMode::DEFAULT;
+    /// A product that is subtracted.
+    const LESS: Signs = Signs { product: true, addend: false };
     macro_rules! comparison {
         ($relation:ident, $ty:ident, $instruction:ident, $o:ident, $lanes:ident) => {
             compare::set_predicate((Compare::$relation, Ty::$ty, None, false), $instruction, $o, $lanes)
@@ -100,7 +102,8 @@ pub fn routine<F: OperandFamily>(instruction: &Instruction) -> Routine<F> {
         Op::Float(FloatOp::Add, Ty::F32, PLAIN) => float::arithmetic(FloatOp::Add, Ty::F32, PLAIN, o, lanes),
         Op::Float(FloatOp::Sub, Ty::F32, PLAIN) => float::arithmetic(FloatOp::Sub, Ty::F32, PLAIN, o, lanes),
         Op::Float(FloatOp::Mul, Ty::F32, PLAIN) => float::arithmetic(FloatOp::Mul, Ty::F32, PLAIN, o, lanes),
-        Op::Fma(Ty::F32, PLAIN) => float::multiply_add(Ty::F32, PLAIN, o, lanes),
+        Op::Fma(Ty::F32, PLAIN, Signs::PLUS) => float::multiply_add(Ty::F32, PLAIN, Signs::PLUS, o, lanes),
+        Op::Fma(Ty::F32, PLAIN, LESS) => float::multiply_add(Ty::F32, PLAIN, LESS, o, lanes),
         Op::Setp { cmp: Compare::Eq, ty: Ty::S32, combine: None, ftz: false } => {
             comparison!(Eq, S32, i, o, lanes)
         },

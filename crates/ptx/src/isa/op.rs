@@ -232,8 +232,8 @@ pub enum Op {
     Float(FloatOp, Ty, FloatMode),
     /// dst0 = op src0.
     FloatUnary(FloatUnary, Ty, FloatMode),
-    /// dst0 = src0 * src1 + src2, one rounding.
-    Fma(Ty, FloatMode),
+    /// dst0 = src0 * src1 + src2, either term negated as told, one rounding.
+    Fma(Ty, FloatMode, Signs),
     /// dst0 = least or greatest of src0, src1, src2 in f32, of magnitudes when `abs`.
     Extremum3 { largest: bool, nan: bool, abs: bool, ftz: bool },
     /// dst0 predicate = test of src0.

@@ -119,7 +119,7 @@ samples! {
     }),
     Op::Float(..) => Op::Float(FloatOp::Mul, Ty::F32, MODE),
     Op::FloatUnary(..) => Op::FloatUnary(FloatUnary::SinApprox, Ty::F32, MODE),
-    Op::Fma(..) => Op::Fma(Ty::F64, MODE),
+    Op::Fma(..) => Op::Fma(Ty::F64, MODE, Signs::PLUS),
     Op::Extremum3 { .. } => Op::Extremum3 { largest: true, nan: false, abs: false, ftz: false },
     Op::TestP(..) => Op::TestP(TestP::Finite, Ty::F32),
     Op::Cvt { .. } => Op::Cvt { to: Ty::F64, from: Ty::S32, mode: MODE },

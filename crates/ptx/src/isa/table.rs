@@ -119,7 +119,7 @@ impl Op {
             Op::VideoSimd(video) => T::lanes(video.op.class()).to(rows(1)).from(rows(3)),
             Op::Float(op, ty, _) => T::lanes(op.classes().for_type(ty)).to(one(ty)).from(some(ty, 2)),
             Op::FloatUnary(op, ty, _) => T::lanes(op.classes().for_type(ty)).to(one(ty)).from(one(ty)),
-            Op::Fma(ty, _) => T::lanes(ByWidth::FMA.for_type(ty)).to(one(ty)).from(some(ty, 3)),
+            Op::Fma(ty, ..) => T::lanes(ByWidth::FMA.for_type(ty)).to(one(ty)).from(some(ty, 3)),
             Op::Extremum3 { .. } => T::lanes(F32MinMax).to(rows(1)).from(rows(3)),
             Op::TestP(_, ty) => {
                 let class = if matches!(ty, Ty::F64) { Class::F64Add } else { Class::F32Add };

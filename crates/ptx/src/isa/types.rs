@@ -138,6 +138,20 @@ impl FloatMode {
         FloatMode { rounding: Rounding::Rn, ftz: false, sat: false, relu: false, finite: false };
 }
 
+/// Which terms of a fused multiply-add are negated, as operands of machines may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Signs {
+    /// The product is subtracted.
+    pub product: bool,
+    /// The addend is subtracted.
+    pub addend: bool,
+}
+
+impl Signs {
+    /// `a * b + c`.
+    pub const PLUS: Signs = Signs { product: false, addend: false };
+}
+
 /// Comparison of `setp`, `set` and `slct`; the `u` forms are true when an operand is NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]

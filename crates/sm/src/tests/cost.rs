@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use strata_ptx::isa::{Class, Compare, Dst, FloatMode, Guard, Instruction, Op, PredReg, Reg, Src, Ty};
+use strata_ptx::isa::{Class, Compare, Dst, FloatMode, Guard, Instruction, Op, PredReg, Reg, Signs, Src, Ty};
 
 use crate::fixtures::*;
 
 /// `dst = a * b + dst` in f32.
 fn fma(dst: u8, a: u8, b: u8) -> Instruction {
     let src = [a, b, dst].map(|register| Src::Reg(Reg(register)));
-    instruction(Op::Fma(Ty::F32, FloatMode::DEFAULT), Class::F32Fma, &[Dst::Reg(Reg(dst))], &src)
+    instruction(Op::Fma(Ty::F32, FloatMode::DEFAULT, Signs::PLUS), Class::F32Fma, &[Dst::Reg(Reg(dst))], &src)
 }
 
 #[test]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::super::soft::{self, Format};
 use super::{compute, compute_f32, compute_f64, compute32};
-use crate::isa::{FloatMode, FloatOp, FloatUnary, Op, Rounding, Ty};
+use crate::isa::{FloatMode, FloatOp, FloatUnary, Op, Rounding, Signs, Ty};
 
 const DEFAULT: FloatMode = FloatMode::DEFAULT;
 
@@ -91,7 +91,7 @@ proptest! {
         let reciprocal = |m| compute_f32(Op::FloatUnary(FloatUnary::Rcp, Ty::F32, rounded(m)), &[b]);
         prop_assert!(check(&reciprocal, &|r| r * y - 1.0, 1.0));
         // x * y + z may need more than 53 bits: the order of doubles with an exact remainder decides.
-        let fma = |m| compute_f32(Op::Fma(Ty::F32, rounded(m)), &[a, b, c]);
+        let fma = |m| compute_f32(Op::Fma(Ty::F32, rounded(m), Signs::PLUS), &[a, b, c]);
         let excess = |r: f64| { let d = r - z; d - x * y };
         let sum = x * y + z;
         if (sum - z) == x * y && (f64::from(fma(Rounding::Rm)) - z) + z == f64::from(fma(Rounding::Rm)) {
@@ -109,7 +109,7 @@ proptest! {
             prop_assert_eq!(binary(FloatOp::Add), soft::add(format, x, y, rn));
             prop_assert_eq!(binary(FloatOp::Sub), soft::subtract(format, x, y, rn));
             prop_assert_eq!(binary(FloatOp::Mul), soft::multiply(format, x, y, rn));
-            prop_assert_eq!(run(Op::Fma(ty, DEFAULT), &[x, y, z]), soft::multiply_add(format, x, y, z, rn));
+            prop_assert_eq!(run(Op::Fma(ty, DEFAULT, Signs::PLUS), &[x, y, z]), soft::multiply_add(format, x, y, z, rn));
         }
     }
 }
@@ -118,7 +118,7 @@ proptest! {
 fn packed_halves_are_two() {
     let (two, three) = (0x4000_4000u32, 0x4200_c200u32);
     assert_eq!(compute32(Op::Float(FloatOp::Add, Ty::F16x2, DEFAULT), &[two, three]), 0x4500_bc00);
-    assert_eq!(compute32(Op::Fma(Ty::F16x2, DEFAULT), &[two, three, two]), 0x4800_c400);
+    assert_eq!(compute32(Op::Fma(Ty::F16x2, DEFAULT, Signs::PLUS), &[two, three, two]), 0x4800_c400);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn flushing_and_saturation() {
     for (a, wanted) in [(2.0, 1.0f32), (0.5, 0.5), (-1.0, 0.0), (f32::NAN, 0.0), (f32::INFINITY, 1.0)] {
         assert_eq!(add(sat, a, 0.0), wanted.to_bits(), "{a}");
     }
-    assert_eq!(compute_f32(Op::Fma(Ty::F32, ftz), &[tiny, f32::MAX, 1.0]), 1.0);
+    assert_eq!(compute_f32(Op::Fma(Ty::F32, ftz, Signs::PLUS), &[tiny, f32::MAX, 1.0]), 1.0);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use half::{bf16, f16};
 use super::super::atomic::apply;
 use super::super::soft::{self, Format};
 use super::{Slots, compute_each, compute32};
-use crate::isa::{AtomicOp, BoolOp, Compare, FloatMode, FloatOp, FloatUnary, Op, Rounding, Ty};
+use crate::isa::{AtomicOp, BoolOp, Compare, FloatMode, FloatOp, FloatUnary, Op, Rounding, Signs, Ty};
 
 const DEFAULT: FloatMode = FloatMode::DEFAULT;
 const NAN: u16 = 0x7fff;
@@ -113,7 +113,7 @@ fn multiply_add_clamps_negatives() {
         let relu = FloatMode { relu: true, ..DEFAULT };
         for b in edges(brain) {
             for c in edges(brain) {
-                let got = compute_each(Op::Fma(ty, relu), EVERY.step_by(101), &[b, c]);
+                let got = compute_each(Op::Fma(ty, relu, Signs::PLUS), EVERY.step_by(101), &[b, c]);
                 for (a, got) in EVERY.step_by(101).zip(got) {
                     let [x, y, z] = [a, b, c].map(u64::from);
                     let exact = soft::multiply_add(format, x, y, z, Rounding::Rn) as u16;
@@ -122,7 +122,11 @@ fn multiply_add_clamps_negatives() {
                 }
             }
         }
-        packed_equals_scalar(Op::Fma(ty, relu), Op::Fma(pair, relu), &[0x4123, 0x3333]);
+        packed_equals_scalar(
+            Op::Fma(ty, relu, Signs::PLUS),
+            Op::Fma(pair, relu, Signs::PLUS),
+            &[0x4123, 0x3333],
+        );
     }
 }
 

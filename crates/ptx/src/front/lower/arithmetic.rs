@@ -6,7 +6,7 @@ use super::operand::operands;
 use crate::front::ast::Instruction;
 use crate::front::check::{Modifiers, word};
 use crate::front::diagnostic::{Diagnostic, Fail};
-use crate::isa::{FloatOp, FloatUnary, IntOp, IntUnary, Op, Part, Ty};
+use crate::isa::{FloatMode, FloatOp, FloatUnary, IntOp, IntUnary, Op, Part, Ty};
 
 /// Integers of 16 bits and more.
 pub(super) const INTEGERS: [Ty; 6] = [Ty::U16, Ty::U32, Ty::U64, Ty::S16, Ty::S32, Ty::S64];
@@ -54,7 +54,8 @@ impl<'a> Builder<'a> {
         m.finish()?;
         if ty.is_float() {
             let mode = words.mode(ty, place)?;
-            return self.binary(i, ty, Op::Float(if add { FloatOp::Add } else { FloatOp::Sub }, ty, mode));
+            let op = if add { FloatOp::Add } else { FloatOp::Sub };
+            return self.contracting(i, ty, op, mode, words);
         }
         let op = match (words.integer(ty, place)?, add) {
             (false, true) => IntOp::Add,
@@ -80,7 +81,22 @@ impl<'a> Builder<'a> {
         let ty = m.ty(&[Ty::F32, Ty::F64, Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2])?;
         m.finish()?;
         let mode = words.mode(ty, place)?;
-        self.binary(i, ty, Op::Float(FloatOp::Mul, ty, mode))
+        self.contracting(i, ty, FloatOp::Mul, mode, words)
+    }
+
+    /// A floating-point sum or product, which the assembler may join with another where the text names no rounding.
+    fn contracting(
+        &mut self,
+        i: &Instruction,
+        ty: Ty,
+        op: FloatOp,
+        mode: FloatMode,
+        words: FloatWords,
+    ) -> Result<(), Fail> {
+        let [d, a, b] = operands(i)?;
+        let (d, a, b) = (self.dst(d, ty)?, self.src(a, ty)?, self.src(b, ty)?);
+        self.emit(Op::Float(op, ty, mode), &[d], &[a, b]).contracts = words.rounding.is_none();
+        Ok(())
     }
 
     fn product_type(&self, m: &mut Modifiers<'_>, part: Part) -> Result<Ty, Fail> {

@@ -197,6 +197,7 @@ impl<'a> Builder<'a> {
             dst: dst.to_vec(),
             src: src.to_vec(),
             offset: 0,
+            contracts: false,
             target: 0,
             line: self.line,
         });

@@ -6,7 +6,7 @@ use crate::front::ast::{Instruction, Operand, Place};
 use crate::front::check::{Modifiers, word};
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{VDst, VSrc};
-use crate::isa::{FloatMode, FloatOp, FloatUnary, Op, Rounding, TestP, Ty};
+use crate::isa::{FloatMode, FloatOp, FloatUnary, Op, Rounding, Signs, TestP, Ty};
 
 /// Roundings to a floating-point value.
 pub(super) const ROUNDINGS: [(&str, Rounding); 4] =
@@ -100,7 +100,7 @@ impl<'a> Builder<'a> {
         }
         m.finish()?;
         let mode = FloatMode { relu, ..words.mode(ty, place)? };
-        self.ternary(i, ty, Op::Fma(ty, mode))
+        self.ternary(i, ty, Op::Fma(ty, mode, Signs::PLUS))
     }
 
     /// `add.f32.f16 d, a, c` and its kin: the halves are widened, which is exact, and the rest is f32.
@@ -136,7 +136,7 @@ impl<'a> Builder<'a> {
         let [d, a, b, c] = operands(i)?;
         let (a, b) = (self.widened(a, narrow)?, self.widened(b, narrow)?);
         let (c, d) = (self.src(c, Ty::F32)?, self.dst(d, Ty::F32)?);
-        self.emit(Op::Fma(Ty::F32, mode), &[d], &[a, b, c]);
+        self.emit(Op::Fma(Ty::F32, mode, Signs::PLUS), &[d], &[a, b, c]);
         Ok(())
     }
 
@@ -165,7 +165,7 @@ impl<'a> Builder<'a> {
                     .found("`.f32x2`")
                     .expected("`.rn`, `.rz`, `.rm`, `.rp`"));
             }
-            _ => Op::Fma(Ty::F32, mode),
+            _ => Op::Fma(Ty::F32, mode, Signs::PLUS),
         };
         let expected = if matches!(op, Op::Fma(..)) { 4 } else { 3 };
         if i.operands.len() != expected {

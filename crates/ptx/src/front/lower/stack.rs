@@ -35,6 +35,7 @@ impl<'a> Builder<'a> {
             dst: vec![VDst::Reg(pointer)],
             src: vec![VSrc::Const(Constant::StackBase)],
             offset: 0,
+            contracts: false,
             target: 0,
             line,
         };
