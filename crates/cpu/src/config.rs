@@ -89,10 +89,12 @@ impl CpuConfig {
             writeback_latency_cycles: lsu(0, "ASSUMED: loaded values are forwarded"),
             segment_bytes: lsu(128, "ASSUMED: nothing to coalesce"),
             atomic_combining_lanes: None,
+            global_in_banks: None,
             shared: ScratchpadConfig {
                 banks: smallest(1),
                 bank_bytes: smallest(4),
                 latency_cycles: smallest(1),
+                pairs_together: None,
                 remote_latency_cycles: None,
             },
             texture: TextureConfig {

@@ -142,9 +142,16 @@ fn evaluate(op: &Op, src: &[u64], memory: &mut Memory, offset: i64) -> Vec<u64> 
         Op::Load(mode) if mode.space == Space::Param => {
             vec![cut(parameter(src[0].wrapping_add_signed(offset) as u32), mode.ty)]
         }
-        Op::Load(mode) => vec![cut(memory.load(mode.space, src[0].wrapping_add_signed(offset)), mode.ty)],
+        Op::Load(mode) => {
+            let place = |n: u8| offset + i64::from(n) * mode.ty.bytes() as i64;
+            let load = |n| cut(memory.load(mode.space, src[0].wrapping_add_signed(place(n))), mode.ty);
+            (0..mode.vector).map(load).collect()
+        }
         Op::Store(mode) => {
-            memory.store(mode.space, src[0].wrapping_add_signed(offset), src[1], mode.ty.bytes());
+            for (n, value) in src[1..].iter().take(mode.vector.into()).enumerate() {
+                let place = offset + (n * mode.ty.bytes()) as i64;
+                memory.store(mode.space, src[0].wrapping_add_signed(place), *value, mode.ty.bytes());
+            }
             Vec::new()
         }
         _ => panic!("the generator makes no {op:?}"),
@@ -162,7 +169,7 @@ pub fn run_virtual(function: &Function) -> Vec<Output> {
             continue;
         }
         let rows = |slot: usize| match inst.op {
-            Op::Store(mode) if slot == 1 => mode.ty.rows(),
+            Op::Store(mode) if slot > 0 => mode.ty.rows(),
             _ => 2,
         };
         let src: Vec<u64> = inst
@@ -221,7 +228,7 @@ pub fn run_decoded(kernel: &Kernel) -> Vec<Output> {
             Op::Select(ty) => slot < 2 && ty.bytes() == 8,
             Op::Unpack { .. } | Op::Cvta { .. } => true,
             Op::Mad { part: Part::Wide, .. } => slot == 2,
-            Op::Store(mode) if slot == 1 => mode.ty.bytes() == 8,
+            Op::Store(mode) if slot > 0 => mode.ty.bytes() == 8,
             Op::Store(mode) | Op::Load(mode) => mode.space == Space::Global,
             _ => false,
         };

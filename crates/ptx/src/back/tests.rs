@@ -500,6 +500,18 @@ fn arbitrary_instruction(length: u32) -> impl Strategy<Value = VInst> {
         1 => (pair(), pair_source()).prop_map(|(a, v)| {
             inst(Op::Store(mode(Space::Shared, Ty::U64)), &[], &[reg(a), v])
         }),
+        4 => (row(), 0u64..8).prop_map(|(d, at)| {
+            inst(Op::Load(mode(Space::Shared, Ty::U32)), &[d], &[bits(4 * at)])
+        }),
+        2 => (pair(), 0u64..4).prop_map(|(d, at)| {
+            inst(Op::Load(mode(Space::Shared, Ty::U64)), &[d], &[bits(8 * at)])
+        }),
+        4 => (0u64..8, row_source()).prop_map(|(at, v)| {
+            inst(Op::Store(mode(Space::Shared, Ty::U32)), &[], &[bits(4 * at), v])
+        }),
+        2 => (0u64..4, pair_source()).prop_map(|(at, v)| {
+            inst(Op::Store(mode(Space::Shared, Ty::U64)), &[], &[bits(8 * at), v])
+        }),
         2 => (pair(), row_source()).prop_map(|(a, v)| store(reg(a), Ty::U32, v)),
         2 => (pair(), pair_source()).prop_map(|(a, v)| store(reg(a), Ty::U64, v)),
     ];

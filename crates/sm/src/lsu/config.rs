@@ -6,6 +6,8 @@ use strata_engine::Cited;
 use strata_memory::LINE_BYTES;
 use strata_warp::WARP_LANES;
 
+use super::banks::Banks;
+
 /// The `lsu` section of a machine file. All latencies are in core cycles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,6 +34,10 @@ pub struct LsuConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = WARP_LANES), extend("unit" = "lanes"))]
     pub atomic_combining_lanes: Option<Cited<u32>>,
+    /// Whether global memory's words pass the banks of shared memory, as where one array holds both: an instruction takes a
+    /// cycle for each pass, and the next begins behind the last. When absent, the L1D's accesses alone take time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub global_in_banks: Option<Cited<bool>>,
     /// Banks and latency of shared memory.
     pub shared: ScratchpadConfig,
     /// Throughput and latency of the texture unit.
@@ -75,6 +81,10 @@ pub struct ScratchpadConfig {
     /// Bytes that one bank serves per cycle: 4, 8 or 16.
     #[schemars(range(min = 4, max = 16), extend("unit" = "B"))]
     pub bank_bytes: Cited<u32>,
+    /// Whether loads wider than a bank are served to twice as many lanes in a pass where lanes read the same in pairs, each
+    /// as its neighbour or each as the next but one; not when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs_together: Option<Cited<bool>>,
     /// Cycles from an instruction's last pass through the banks to its completion.
     #[schemars(range(min = 1, max = 1024), extend("unit" = "cycles"))]
     pub latency_cycles: Cited<u32>,
@@ -85,6 +95,11 @@ pub struct ScratchpadConfig {
 }
 
 impl ScratchpadConfig {
+    /// The banks.
+    pub fn banks(&self) -> Banks {
+        Banks::new(*self.banks, *self.bank_bytes, self.pairs_together.as_deref().is_some_and(|pairs| *pairs))
+    }
+
     /// Cycles more to another CTA of the cluster.
     pub fn remote_latency(&self) -> u32 {
         self.remote_latency_cycles.as_deref().map_or(0, |cycles| *cycles)
@@ -111,6 +126,11 @@ impl LsuConfig {
     /// rest.
     pub fn most_instructions(&self) -> usize {
         *self.queue as usize + *self.accesses as usize + REST
+    }
+
+    /// The banks that words of global memory pass, if any.
+    pub fn global_banks(&self) -> Option<Banks> {
+        self.global_in_banks.as_deref().is_some_and(|passes| *passes).then(|| self.shared.banks())
     }
 
     /// Lanes whose atomics on the same address are combined.

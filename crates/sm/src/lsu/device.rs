@@ -10,6 +10,7 @@ use strata_memory::doors::{
 use strata_memory::{Tray, Trays};
 
 use super::atomics;
+use super::banks::Banks;
 use super::behind::BEHIND;
 use super::coalesce::Group;
 use super::entry::{Entry, OWN, Operation, Place, Table};
@@ -101,6 +102,14 @@ pub struct DevicePath {
     combining_lanes: u32,
     /// Accesses by atomics that have changed memory and returned what was there.
     changed: u64,
+    /// The banks that words of global memory pass, if they do.
+    banks: Option<Banks>,
+    /// Whether the oldest instruction has made its first access.
+    begun: bool,
+    /// First cycle in which it may; zero when it has.
+    opens: Cycle,
+    /// The cycle behind the passes of the instruction that began last.
+    passed: Cycle,
     /// Who goes first when both have an access ready: true for the texture unit.
     texture_turn: bool,
 }
@@ -112,6 +121,7 @@ impl DevicePath {
         accesses: usize,
         segment_bytes: usize,
         combining_lanes: u32,
+        banks: Option<Banks>,
     ) -> DevicePath {
         DevicePath {
             queue: DelayLine::growing(instructions),
@@ -124,6 +134,10 @@ impl DevicePath {
             segment_bytes,
             combining_lanes,
             changed: 0,
+            banks,
+            begun: false,
+            opens: Cycle::ZERO,
+            passed: Cycle::ZERO,
             texture_turn: false,
         }
     }
@@ -150,8 +164,37 @@ impl DevicePath {
     pub fn has_offer(&self, textures: &TextureUnit, l1d: &(impl L1d + ?Sized), now: Cycle) -> bool {
         match &self.held {
             Some(held) => held.may_pass(l1d, now),
-            None => self.queue.next_ready().min(textures.queue.next_ready()) <= now,
+            None => self.next_ready().min(textures.queue.next_ready()) <= now,
         }
+    }
+
+    /// Earliest cycle in which the oldest instruction can make an access.
+    #[inline(always)]
+    fn next_ready(&self) -> Cycle {
+        self.queue.next_ready().max(self.opens)
+    }
+
+    /// Lets an instruction that makes its first access pass the banks.
+    #[inline(always)]
+    fn pass(&mut self, entry: &Entry, now: Cycle) {
+        let Some(banks) = self.banks else { return };
+        if std::mem::replace(&mut self.begun, true) {
+            return;
+        }
+        let passes = match entry.operation {
+            Operation::Load | Operation::Store | Operation::Copy if entry.global != 0 => {
+                banks.passes(entry, entry.global).taken
+            }
+            _ => 1,
+        };
+        (self.opens, self.passed) = (Cycle::ZERO, now + passes);
+    }
+
+    /// Takes the oldest instruction from the queue. The next begins behind its passes.
+    #[inline(always)]
+    fn pop(&mut self, now: Cycle) {
+        self.queue.pop(now);
+        (self.begun, self.opens) = (false, self.passed);
     }
 
     /// Offers one access to the L1D; call while [`DevicePath::has_offer`] is true. Returns the access when the L1D
@@ -169,7 +212,7 @@ impl DevicePath {
             return self.retry(textures, l1d, now, statistics);
         }
         let texels_ready = textures.queue.next_ready() <= now;
-        if texels_ready && (self.texture_turn || self.queue.next_ready() > now) {
+        if texels_ready && (self.texture_turn || self.next_ready() > now) {
             return self.offer_texels(table, textures, l1d, now, statistics);
         }
         let place = *self.queue.front(now)?;
@@ -184,6 +227,7 @@ impl DevicePath {
         if let Operation::Prefetch(level) = entry.operation {
             return self.offer_hint((place, level), entry, l1d, now, statistics);
         }
+        self.pass(entry, now);
         let access = self.make(place, entry, statistics);
         let (detached, last) = (entry.is_detached(), !entry.has_device_lanes());
         let accepted = Accepted { entry: place, detached, last, is_texture: false };
@@ -228,7 +272,7 @@ impl DevicePath {
             }
         }
         if accepted.last {
-            self.queue.pop(now);
+            self.pop(now);
         }
         Some(accepted)
     }
@@ -333,9 +377,10 @@ impl DevicePath {
             self.held = Some(Held { refused, accepted, why, since: now, changes });
             return None;
         }
-        if accepted.last {
-            let queue = if accepted.is_texture { &mut textures.queue } else { &mut self.queue };
-            queue.pop(now);
+        match (accepted.last, accepted.is_texture) {
+            (true, true) => _ = textures.queue.pop(now),
+            (true, false) => self.pop(now),
+            (false, _) => {}
         }
         Some(accepted)
     }
@@ -446,7 +491,7 @@ impl DevicePath {
             Some(_) => Cycle::NEVER,
             // Room for another access comes with a completion, which the L1D announces.
             None if self.pending.is_full() => Cycle::NEVER,
-            None => self.queue.next_ready().min(textures.queue.next_ready()),
+            None => self.next_ready().min(textures.queue.next_ready()),
         }
     }
 

@@ -28,6 +28,7 @@
 
 mod address;
 mod atomics;
+mod banks;
 mod behind;
 mod bulk;
 mod coalesce;
@@ -147,6 +148,7 @@ impl Lsu {
                 accesses,
                 *config.segment_bytes as usize,
                 config.combining_lanes(),
+                config.global_banks(),
             ),
             scratchpad: Scratchpad::new(&config.shared, sm.shared_bytes, instructions),
             constants: ConstantPath::new(instructions),

@@ -1,41 +1,27 @@
 //! Shared memory: a banked scratchpad in the SM.
 //!
-//! The scratchpad performs one pass per cycle. In a pass each bank serves one word to any number of lanes; lanes that
-//! need different words of one bank take further passes. Accesses wider than a bank are served in groups of lanes
-//! whose bytes fill the banks once: half warps for 8 bytes, quarter warps for 16. (CUDA C Programming Guide, "Shared
-//! Memory" of compute capability 2.x and 3.x.)
+//! The scratchpad performs one pass per cycle ([`Banks`]).
 
 use std::collections::VecDeque;
 
 use strata_engine::{Cycle, DelayLine};
+use strata_memory::LINE_BYTES;
 use strata_memory::doors::LaneAccess;
-use strata_memory::{ByteMask, LINE_BYTES};
 use strata_ptx::exec::{atomic, mbarrier};
 use strata_ptx::isa::{self, MbarrierOp};
-use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
+use strata_ptx::lanes::{WARP_LANES, lanes_of};
 
+use super::banks::{Banks, Passes};
 use super::coalesce::Shape;
 use super::config::ScratchpadConfig;
 use super::entry::{Entry, OWN, Operation, Place, SECOND_OPERAND, SECOND_WIDE_OPERAND};
 use super::statistics::LsuStatistics;
 
-/// Largest supported number of banks.
-const MAX_BANKS: usize = 64;
-
-/// A group of all lanes.
-const ALL: u32 = WARP_LANES as u32;
-
-/// Largest number of words in a group of lanes: one lane of 32 bytes, one word for each of 32 lanes, or one word per
-/// bank.
-const GROUP_WORDS: usize = 64;
-
 /// The shared memory of an SM, with its banks and queue.
 #[derive(Debug)]
 pub struct Scratchpad {
     bytes: Vec<u8>,
-    banks: u32,
-    /// Base-2 logarithm of a bank's width in bytes.
-    bank_shift: u32,
+    banks: Banks,
     latency: u64,
     /// Cycles more to another CTA of the cluster.
     remote_latency: u64,
@@ -59,8 +45,7 @@ impl Scratchpad {
     pub fn new(config: &ScratchpadConfig, bytes: u32, instructions: usize) -> Scratchpad {
         Scratchpad {
             bytes: vec![0; bytes as usize],
-            banks: *config.banks,
-            bank_shift: config.bank_bytes.trailing_zeros(),
+            banks: config.banks(),
             latency: u64::from(*config.latency_cycles),
             remote_latency: u64::from(config.remote_latency()),
             queue: DelayLine::growing(instructions),
@@ -102,7 +87,7 @@ impl Scratchpad {
     /// that reads is complete `latency` cycles after its last pass ([`Scratchpad::complete_own`]).
     pub fn perform_own(&mut self, now: Cycle, statistics: &mut LsuStatistics) -> Option<LaneAccess> {
         let mut access = self.own.pop_front().expect("an access was queued");
-        let passes = self.passes_of_bytes(access.bytes);
+        let passes = self.banks.passes_of_bytes(access.bytes);
         statistics.shared_accesses += 1;
         statistics.shared_passes += passes;
         statistics.shared_conflict_cycles += passes - 1;
@@ -129,17 +114,6 @@ impl Scratchpad {
         self.own_under_way.pop_front().expect("an access is under way")
     }
 
-    /// Passes that bytes of a line take: the most words that any bank serves.
-    fn passes_of_bytes(&self, bytes: ByteMask) -> u64 {
-        let word = (1 << (1 << self.bank_shift)) - 1;
-        let mut load = [0; MAX_BANKS];
-        for index in 0..LINE_BYTES >> self.bank_shift {
-            let touched = bytes.0 >> (index << self.bank_shift) & word != 0;
-            load[index & (self.banks as usize - 1)] += u64::from(touched);
-        }
-        load.into_iter().max().unwrap_or(1).max(1)
-    }
-
     /// Dequeues the instruction whose passes begin in this cycle.
     #[inline]
     pub fn begin(&mut self, now: Cycle) -> Option<Place> {
@@ -151,8 +125,7 @@ impl Scratchpad {
     /// memory moves in the same cycle, and is `remote_latency` later to complete.
     #[inline]
     pub fn perform(&mut self, place: Place, entry: &mut Entry, now: Cycle, statistics: &mut LsuStatistics) {
-        let least = self.least_passes(entry);
-        let passes = self.passes(entry, least);
+        let Passes { taken: passes, least } = self.banks.passes(entry, entry.shared);
         let lanes = u64::from(entry.shared.count_ones());
         statistics.shared_accesses += 1;
         statistics.shared_addresses += lanes;
@@ -337,121 +310,4 @@ impl Scratchpad {
         let bytes = self.bytes[at..].first_chunk_mut();
         *bytes.expect("resolved addresses lie in shared memory") = word.to_le_bytes();
     }
-
-    /// Number of lanes served together, for a width in bytes per lane.
-    fn group_lanes(&self, width: u8) -> u32 {
-        ((self.banks << self.bank_shift) / u32::from(width)).clamp(1, ALL)
-    }
-
-    /// Number of passes that an instruction takes without bank conflicts: one for each group with an active lane.
-    #[inline]
-    fn least_passes(&self, entry: &Entry) -> u64 {
-        match self.group_lanes(entry.width) {
-            ALL => u64::from(entry.shared != 0),
-            lanes => groups(entry.shared, lanes).count() as u64,
-        }
-    }
-
-    /// Number of passes that an instruction takes. `least` is the number without bank conflicts.
-    #[inline]
-    fn passes(&self, entry: &Entry, least: u64) -> u64 {
-        let serial = match entry.operation {
-            Operation::Atomic { .. } | Operation::CopyArrive => true,
-            Operation::Mbarrier(op) => !op.is_test(),
-            Operation::Load
-            | Operation::Store
-            | Operation::LoadMatrix(_)
-            | Operation::Copy
-            | Operation::Bulk
-            | Operation::Prefetch(_)
-            | Operation::Tile
-            | Operation::Texture => false,
-        };
-        if matches!(entry.shape, Shape::Consecutive | Shape::Uniform) && !serial {
-            return least;
-        }
-        if !serial && least == 1 && self.fits_once(entry) {
-            return 1;
-        }
-        match self.group_lanes(entry.width) {
-            ALL => self.group_passes(entry, entry.shared, serial),
-            lanes => groups(entry.shared, lanes).map(|lanes| self.group_passes(entry, lanes, serial)).sum(),
-        }
-    }
-
-    /// Whether all lanes' words lie within as many neighbouring words as there are banks: no two of them share a bank.
-    #[inline]
-    fn fits_once(&self, entry: &Entry) -> bool {
-        // Inactive lanes repeat an active lane's address, and addresses in the scratchpad have 32 bits.
-        let addresses = entry.addresses.map(|address| address as u32);
-        let (low, high) =
-            addresses.iter().fold((u32::MAX, 0), |(low, high), at| (low.min(*at), high.max(*at)));
-        let last = high.saturating_add(u32::from(entry.width) - 1) >> self.bank_shift;
-        last - (low >> self.bank_shift) < self.banks
-    }
-
-    /// Number of passes that a group of lanes takes: the most words that any bank serves. With `serial` set
-    /// (atomics), lanes that share a word take a pass each.
-    fn group_passes(&self, entry: &Entry, lanes: LaneMask, serial: bool) -> u64 {
-        if serial || u32::from(entry.width) > 1 << self.bank_shift {
-            return self.passes_of_words(entry, lanes, serial);
-        }
-        // In a pass each bank serves the word of its lowest lane, and all lanes with that word.
-        let mut served = [0; MAX_BANKS];
-        let (mut left, mut passes) = (lanes, 0);
-        while left != 0 {
-            let (mut busy, mut next) = (0u64, 0);
-            for lane in lanes_of(left) {
-                let word = entry.addresses[lane] as u32 >> self.bank_shift;
-                let bank = (word & (self.banks - 1)) as usize % MAX_BANKS;
-                let is_free = busy >> bank & 1 == 0;
-                let serves = if is_free { word } else { served[bank] };
-                served[bank] = serves;
-                busy |= 1 << bank;
-                next |= u32::from(serves != word) << lane;
-            }
-            left = next;
-            passes += 1;
-        }
-        passes
-    }
-
-    /// The same, where lanes have several words or share none: counted bank by bank.
-    fn passes_of_words(&self, entry: &Entry, lanes: LaneMask, serial: bool) -> u64 {
-        const NONE: u8 = u8::MAX;
-        let width = u32::from(entry.width);
-        // A linked list of words per bank; most banks have one or two.
-        let mut newest = [NONE; MAX_BANKS];
-        let mut load = [0u8; MAX_BANKS];
-        let mut words = [(0u32, NONE); GROUP_WORDS];
-        let (mut count, mut most) = (0u8, 1);
-        for lane in lanes_of(lanes) {
-            let address = entry.addresses[lane] as u32;
-            let last = (address + width - 1) >> self.bank_shift;
-            for word in address >> self.bank_shift..=last {
-                let bank = (word & (self.banks - 1)) as usize % MAX_BANKS;
-                let mut at = newest[bank];
-                while at != NONE && (serial || words[usize::from(at)].0 != word) {
-                    at = if serial { NONE } else { words[usize::from(at)].1 };
-                }
-                if at == NONE {
-                    words[usize::from(count)] = (word, newest[bank]);
-                    newest[bank] = count;
-                    count += 1;
-                    load[bank] += 1;
-                    most = most.max(load[bank]);
-                }
-            }
-        }
-        most.into()
-    }
-}
-
-/// Splits `lanes` into groups of `group_lanes` lanes and yields the active lanes of each group that has any.
-fn groups(lanes: LaneMask, group_lanes: u32) -> impl Iterator<Item = LaneMask> {
-    let group = LaneMask::MAX >> (WARP_LANES as u32 - group_lanes);
-    (0..WARP_LANES as u32)
-        .step_by(group_lanes as usize)
-        .map(move |first| lanes & group << first)
-        .filter(|l| *l != 0)
 }

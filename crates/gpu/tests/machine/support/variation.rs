@@ -52,6 +52,8 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("lsu.shared.bank_bytes", &["8"]),
     ("lsu.shared.latency_cycles", &["1", "60"]),
     ("lsu.shared.remote_latency_cycles", &["1", "90"]),
+    ("lsu.shared.pairs_together", &["true", "false"]),
+    ("lsu.global_in_banks", &["true", "false"]),
     ("l1d.sram.sets", &["1", "2", "8"]),
     ("l1d.sram.ways", &["1", "2", "8"]),
     ("l1d.sram.set_index", &["\"bits\"", "\"modulo\""]),

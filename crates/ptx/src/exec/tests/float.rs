@@ -343,3 +343,32 @@ fn roots_of_negative_numbers_are_one_nan() {
         assert_eq!(zero.to_bits(), 0x8000_0000);
     }
 }
+
+#[test]
+fn terms_of_a_multiply_add_may_be_subtracted() {
+    let less = |product, addend| Signs { product, addend };
+    // (1 + 2^-12)^2 is 1 + 2^-11 + 2^-24: rounded before it is added, the last would be gone.
+    let (a, c) = (1.0 + 2f32.powi(-12), 1.0 + 2f32.powi(-11));
+    let fma = |signs| compute_f32(Op::Fma(Ty::F32, DEFAULT, signs), &[a, a, c]);
+    assert_eq!(fma(less(false, true)), 2f32.powi(-24));
+    assert_eq!(fma(less(true, false)), -2f32.powi(-24));
+    assert_eq!(fma(less(true, true)), -fma(Signs::PLUS));
+    let down = FloatMode { rounding: Rounding::Rm, ..DEFAULT };
+    // -(1 + 2^-11 + 2^-24) towards minus infinity: the next single is 2^-23 further.
+    let product = compute_f32(Op::Fma(Ty::F32, down, less(true, false)), &[a, a, 0.0]);
+    assert_eq!(product, -(1.0 + 2f32.powi(-11) + 2f32.powi(-23)));
+    let tiny = f32::from_bits(1);
+    let ftz = FloatMode { ftz: true, ..DEFAULT };
+    let flushed = compute_f32(Op::Fma(Ty::F32, ftz, less(true, false)), &[tiny, f32::MAX, 1.0]);
+    assert_eq!(flushed, 1.0);
+    let (a, c) = (1.0 + 2f64.powi(-27), 1.0 + 2f64.powi(-26));
+    for rounding in [Rounding::Rn, Rounding::Rz] {
+        let mode = FloatMode { rounding, ..DEFAULT };
+        assert_eq!(compute_f64(Op::Fma(Ty::F64, mode, less(true, false)), &[a, a, c]), -2f64.powi(-54));
+        assert_eq!(compute_f64(Op::Fma(Ty::F64, mode, less(false, true)), &[a, a, c]), 2f64.powi(-54));
+    }
+    // 2 and -3 by 2, from 3 and 2: -1 and 8.
+    let (two, three) = (0x4000_4000u32, 0x4200_c200u32);
+    let halves = compute32(Op::Fma(Ty::F16x2, DEFAULT, less(true, false)), &[two, three, two]);
+    assert_eq!(halves, 0xc400_4800);
+}

@@ -147,10 +147,12 @@ pub fn config() -> LsuConfig {
         writeback_latency_cycles: cited(2),
         segment_bytes: cited(128),
         atomic_combining_lanes: None,
+        global_in_banks: None,
         shared: ScratchpadConfig {
             banks: cited(32),
             bank_bytes: cited(4),
             latency_cycles: cited(5),
+            pairs_together: None,
             remote_latency_cycles: None,
         },
         texture: TextureConfig {

@@ -54,6 +54,42 @@ fn passes(op: Op, lanes: LaneMask, address: impl Fn(u64) -> u64, expected: u64) 
     assert_eq!(bench.lsu.statistics().shared_passes, expected);
 }
 
+/// Loads of 16 bytes take 4 passes, a quarter warp each; 2 where lanes read alike in pairs (NVIDIA, compute capability 7.0 to
+/// 7.5), and 8 bytes 1 for 2.
+#[test]
+fn lanes_that_read_alike_in_pairs_are_served_together() {
+    let mut config = config();
+    let mut passes = |pairs: bool, op: Op, lanes: LaneMask, address: fn(u64) -> u64| {
+        config.shared.pairs_together = Some(Cited::new(pairs, "test"));
+        let mut bench = Bench::new(&config);
+        bench.try_issue(0, lanes, op, &Sources::at(address)).unwrap();
+        bench.drain();
+        let statistics = bench.lsu.statistics();
+        (statistics.shared_passes, statistics.shared_conflict_cycles)
+    };
+    let all = LaneMask::MAX;
+    let load = |vector| Op::Load(mode(Space::Shared, Ty::U32, vector));
+    let store = Op::Store(mode(Space::Shared, Ty::U32, 4));
+    let patterns: [(fn(u64) -> u64, u64); 5] = [
+        (|_| 64, 2),
+        (|lane| lane / 2 * 16, 2),
+        // Lanes 0 and 2, 1 and 3, and so on.
+        (|lane| (lane / 4 * 2 + lane % 2) * 16, 2),
+        (|lane| lane * 16, 4),
+        (|lane| lane / 4 * 16 + lane % 2 * 128, 2 + 2),
+    ];
+    for (address, expected) in patterns {
+        assert_eq!(passes(true, load(4), all, address).0, expected);
+        assert_eq!(passes(false, load(4), all, address).0.max(4), passes(false, load(4), all, address).0);
+    }
+    assert_eq!(passes(true, load(2), all, |_| 64), (1, 0));
+    assert_eq!(passes(false, load(2), all, |_| 64), (2, 0));
+    assert_eq!(passes(true, load(1), all, |_| 64), (1, 0));
+    assert_eq!(passes(true, store, all, |_| 64).0, 4, "what is stored differs");
+    // A lane whose neighbour is idle is alone in its pair.
+    assert_eq!(passes(true, load(4), 0x5555_5555, |lane| lane / 2 * 16).0, 2);
+}
+
 #[test]
 fn passes_of_common_patterns() {
     let load = |ty, vector| Op::Load(mode(Space::Shared, ty, vector));

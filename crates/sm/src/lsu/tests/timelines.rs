@@ -184,6 +184,31 @@ fn an_l1d_of_several_accesses_a_cycle_is_offered_as_many() {
     }
 }
 
+/// With four accesses a cycle and 32 banks: (lanes' distance in bytes, cycles of the first load, so that the second begins
+/// behind). A line apart, all words are in one bank: 32 passes. A line and a word apart, none share one: 32 lines by four.
+/// Two lines of neighbouring words take one pass.
+#[test]
+fn words_of_global_memory_pass_the_banks_of_shared_memory() {
+    for (base, stride, cycles) in
+        [(0, 128, 32), (0, 132, 8), (0, 256, 32), (0, 8, 2), (0, 4, 1), (64, 4, 1), (0, 0, 1)]
+    {
+        for skips in [false, true] {
+            let config = LsuConfig { global_in_banks: skips.then(|| Cited::new(true, "test")), ..config() };
+            let mut bench = Bench::new(&config);
+            bench.l1d.width = 4;
+            bench.lsu = bench.lsu.with_accesses_per_cycle(4);
+            bench.issue(0, load(Space::Global, Ty::U32, 1), &Sources::at(|lane| BASE + base + stride * lane));
+            bench.issue(1, load(Space::Global, Ty::U32, 1), &Sources::at(|lane| BASE + 12288 + 4 * lane));
+            bench.drain();
+            let lines = (base + stride * 31 + 3) / 128 + 1;
+            let lines = lines.min(32);
+            let begun = if skips { cycles } else { lines / 4 };
+            let last = bench.l1d.log.last().unwrap();
+            assert_eq!(last.split(':').next().unwrap(), (3 + begun).to_string(), "{base} {stride} {skips}");
+        }
+    }
+}
+
 #[test]
 fn accesses_are_bounded() {
     let config = LsuConfig { accesses: Cited::new(2, "test"), ..config() };
