@@ -237,6 +237,7 @@ impl Machine {
             load_window: *self.file.sm.load_window,
             allocation: (*self.file.sm.register_allocation).into(),
             indirect_mov: self.file.sm.indirect_mov.as_ref().is_some_and(|has| **has),
+            independent_threads: self.file.sm.independent_threads.as_ref().is_some_and(|has| **has),
             ..Default::default()
         }
     }

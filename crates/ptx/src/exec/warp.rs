@@ -3,7 +3,7 @@
 use super::Operands;
 use super::float_rules::{extremum_f32, finish_f32};
 use super::lanewise::{predicate_source, write_predicate};
-use crate::isa::{AtomicOp, FloatMode, Instruction, Shuffle, Src, Ty, Vote};
+use crate::isa::{AtomicOp, FloatMode, Instruction, Members, Shuffle, Src, Ty, Vote};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 
 /// `shfl` (PTX ISA, "shfl.sync": the pseudocode there). A source lane that does not take part is read all
@@ -54,6 +54,18 @@ fn pick(
     }
     o.write(0, 0, lanes, &result);
     write_predicate(instruction, o, 1, lanes, flags.0.iter().fold(0, |mask, flag| mask | flag));
+}
+
+/// The lanes that an operation names as those that execute it together, by the masks of those that are here.
+pub fn members(instruction: &Instruction, o: &impl Operands, lanes: LaneMask) -> LaneMask {
+    match instruction.op.members() {
+        Some(Members::Source(slot)) if instruction.src[slot] != Src::None => {
+            let masks = o.source(slot, 0);
+            lanes_of(lanes).fold(0, |all, lane| all | masks.0[lane])
+        }
+        Some(Members::All) => ALL_LANES,
+        Some(Members::Source(_)) | None => 0,
+    }
 }
 
 /// The threads that execute an operation with one membermask.

@@ -60,6 +60,9 @@ impl Cta {
                 Some((lanes, instruction)) => {
                     stack.pass(done - 1);
                     stack.branch(lanes, instruction.target, stack.pc() + 1, instruction.reconverge);
+                    if instruction.yields && lanes != 0 {
+                        stack.give_way();
+                    }
                 }
                 None => stack.pass(done),
             }
