@@ -12,24 +12,20 @@
 //! Consistency Model": a data race), and compilers read it once, before the loop.
 
 use super::body::{Body, definitions, uses};
-use super::cfg::{BlockId, Cfg};
+use super::cfg::{Block, BlockId, Cfg};
 use crate::ir::{Constant, VInst, VReg, VSrc};
 use crate::isa::{AtomicOp, CacheOp, Flow, Op, Ordering, Space};
 
 /// For each instruction, whether it turns back in a loop in which lanes may wait for others. `cfg` has the functions apart.
 pub fn turns(body: &Body, cfg: &Cfg) -> Vec<bool> {
     let mut turns = vec![false; body.code.len()];
-    let waits = body.code.iter().any(reads_others);
-    if !waits {
+    if !body.code.iter().any(reads_others) {
         return turns;
     }
     let mut search = Search::new(body, cfg);
-    for header in 0..cfg.blocks.len() as u32 {
-        let header = BlockId(header);
-        // Every loop turns back to an earlier place of the code somewhere.
-        let latches = cfg.block(header).predecessors.iter().filter(|latch| **latch >= header);
-        if search.enter(header, latches.clone().copied()) && search.waits() {
-            for latch in latches {
+    for header in (0..cfg.blocks.len() as u32).map(BlockId) {
+        if search.enter(header) && search.waits() {
+            for latch in &search.latches {
                 turns[cfg.block(*latch).end as usize - 1] = true;
             }
         }
@@ -57,18 +53,85 @@ fn reads_own(inst: &VInst) -> bool {
     matches!(inst.op, Op::Load(mode) if matches!(mode.space, Space::Local | Space::Generic))
 }
 
+/// For each block, a number that those have in common which come back to each other (Sharir, "A strong-connectivity algorithm", 1981).
+fn components(cfg: &Cfg) -> Vec<u32> {
+    let mut component = vec![u32::MAX; cfg.blocks.len()];
+    for (number, root) in cfg.order.iter().enumerate() {
+        let mut work = vec![*root];
+        while let Some(block) = work.pop() {
+            if component[block.index()] == u32::MAX {
+                component[block.index()] = number as u32;
+                work.extend(&cfg.block(block).predecessors);
+            }
+        }
+    }
+    component
+}
+
+/// A set of small numbers, emptied at once.
+struct Marks {
+    round: u32,
+    of: Vec<u32>,
+}
+
+impl Marks {
+    fn new(count: usize) -> Marks {
+        Marks { round: 1, of: vec![0; count] }
+    }
+
+    fn clear(&mut self) {
+        self.round += 1;
+    }
+
+    fn has(&self, number: usize) -> bool {
+        self.of[number] == self.round
+    }
+
+    /// Returns whether it is new.
+    fn add(&mut self, number: usize) -> bool {
+        std::mem::replace(&mut self.of[number], self.round) != self.round
+    }
+}
+
+/// Registers whose values are needed, and those of them whose writers are still to be looked at.
+struct Slice {
+    needed: Marks,
+    work: Vec<VReg>,
+}
+
+impl Slice {
+    fn new(registers: usize) -> Slice {
+        Slice { needed: Marks::new(registers), work: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.needed.clear();
+        self.work.clear();
+    }
+
+    fn need(&mut self, inst: &VInst) {
+        self.work.extend(uses(inst).filter(|register| self.needed.add(register.0 as usize)));
+    }
+}
+
 /// Looks at one loop after the other.
 struct Search<'a> {
     body: &'a Body,
     cfg: &'a Cfg,
     /// For each register, the instructions that write it.
     writers: Vec<Vec<u32>>,
-    /// The loop: its blocks, and for each block the number of the last loop that it was in.
-    blocks: Vec<BlockId>,
-    within: Vec<u32>,
-    number: u32,
+    components: Vec<u32>,
+    /// The loop: where it begins in the code, who turns back there, and all its blocks.
     header: BlockId,
     latches: Vec<BlockId>,
+    blocks: Vec<BlockId>,
+    within: Marks,
+    /// What decides when lanes leave the loop.
+    decides: Slice,
+    /// What decides the value that a `cas` compares with.
+    compared: Slice,
+    /// Blocks that a search has seen.
+    seen: Marks,
 }
 
 impl<'a> Search<'a> {
@@ -79,34 +142,40 @@ impl<'a> Search<'a> {
                 writers[register.0 as usize].push(at as u32);
             }
         }
-        let within = vec![0; cfg.blocks.len()];
         Search {
             body,
             cfg,
             writers,
-            blocks: Vec::new(),
-            within,
-            number: 0,
+            components: components(cfg),
             header: BlockId(0),
             latches: Vec::new(),
+            blocks: Vec::new(),
+            within: Marks::new(cfg.blocks.len()),
+            decides: Slice::new(body.registers.len()),
+            compared: Slice::new(body.registers.len()),
+            seen: Marks::new(cfg.blocks.len()),
         }
     }
 
-    /// Goes to the loop of a header and those who turn back to it. False when there is none.
-    fn enter(&mut self, header: BlockId, latches: impl Iterator<Item = BlockId>) -> bool {
-        self.number += 1;
+    /// Goes to the loop of those who turn back to a block. False when nobody does.
+    fn enter(&mut self, header: BlockId) -> bool {
+        let component = self.components[header.index()];
         self.header = header;
         self.latches.clear();
-        self.latches.extend(latches);
-        self.blocks.clear();
-        let mut work = self.latches.clone();
-        if work.is_empty() {
+        // Every loop turns back to an earlier place of the code somewhere.
+        let before = self.cfg.block(header).predecessors.iter();
+        self.latches.extend(before.filter(|block| **block >= header));
+        self.latches.retain(|block| self.components[block.index()] == component);
+        if component == u32::MAX || self.latches.is_empty() {
             return false;
         }
-        self.within[header.index()] = self.number;
+        self.within.clear();
+        self.within.add(header.index());
+        self.blocks.clear();
         self.blocks.push(header);
+        let mut work = self.latches.clone();
         while let Some(block) = work.pop() {
-            if std::mem::replace(&mut self.within[block.index()], self.number) != self.number {
+            if self.components[block.index()] == component && self.within.add(block.index()) {
                 self.blocks.push(block);
                 work.extend(&self.cfg.block(block).predecessors);
             }
@@ -115,144 +184,120 @@ impl<'a> Search<'a> {
     }
 
     fn is_within(&self, block: BlockId) -> bool {
-        self.within[block.index()] == self.number
+        self.within.has(block.index())
     }
 
-    fn instructions(&self) -> impl Iterator<Item = &'a VInst> {
-        let (body, cfg) = (self.body, self.cfg);
-        self.blocks.iter().flat_map(move |block| &body.code[cfg.block(*block).range()])
+    /// Whether any instruction of the loop is such.
+    fn any(&self, is: impl Fn(&VInst) -> bool) -> bool {
+        self.blocks.iter().any(|block| self.body.code[self.cfg.block(*block).range()].iter().any(&is))
+    }
+
+    /// What such instructions of the loop use decides.
+    fn need(&mut self, is: impl Fn(&VInst) -> bool) {
+        for block in &self.blocks {
+            let insts = &self.body.code[self.cfg.block(*block).range()];
+            insts.iter().filter(|inst| is(inst)).for_each(|inst| self.decides.need(inst));
+        }
     }
 
     /// Whether what other threads do may decide when lanes leave the loop.
-    fn waits(&self) -> bool {
-        if !self.instructions().any(|inst| reads_others(inst) || is_call(inst)) {
+    fn waits(&mut self) -> bool {
+        if !self.any(|inst| reads_others(inst) || is_call(inst)) {
             return false;
         }
-        let mut slice = Slice::new(self.body.registers.len());
-        for &block in &self.blocks {
-            let leaves = self.cfg.block(block).successors.iter().any(|next| !self.is_within(*next));
-            for inst in &self.body.code[self.cfg.block(block).range()] {
-                let ends = match inst.op.traits().flow {
+        self.decides.clear();
+        for block in &self.blocks {
+            let Block { successors, .. } = self.cfg.block(*block);
+            let leaves = successors.iter().any(|next| !self.within.has(next.index()));
+            for inst in &self.body.code[self.cfg.block(*block).range()] {
+                let decides = match inst.op.traits().flow {
                     Flow::End => true,
                     Flow::Branch | Flow::Indexed { .. } => leaves,
                     Flow::Next | Flow::Call { .. } | Flow::Return { .. } => false,
                 };
-                if ends {
-                    slice.need(uses(inst));
+                if decides {
+                    self.decides.need(inst);
                 }
             }
         }
         // What a function that is apart returns may be what others wrote.
-        slice.is_needed() && self.instructions().any(is_call) || self.depends(&mut slice, reads_others)
+        !self.decides.work.is_empty() && self.any(is_call) || self.depends()
     }
 
-    /// Whether what is needed depends on an instruction of the loop that `reads`.
-    fn depends(&self, slice: &mut Slice, reads: fn(&VInst) -> bool) -> bool {
-        while let Some(register) = slice.work.pop() {
-            for &writer in &self.writers[register.0 as usize] {
-                let block = self.cfg.block_of[writer as usize];
-                if !self.is_within(block) {
+    /// Whether what decides depends on what others write.
+    fn depends(&mut self) -> bool {
+        let (mut has_stores, mut has_ways) = (false, false);
+        while let Some(register) = self.decides.work.pop() {
+            for place in 0..self.writers[register.0 as usize].len() {
+                let writer = self.writers[register.0 as usize][place] as usize;
+                let block = self.cfg.block_of[writer];
+                let inst = &self.body.code[writer];
+                if !self.is_within(block) || self.tries_again(inst) {
                     continue;
                 }
-                let inst = &self.body.code[writer as usize];
-                if self.tries_again(inst) {
-                    continue;
-                }
-                if reads(inst) {
+                if reads_others(inst) {
                     return true;
                 }
-                slice.need(uses(inst));
-                if reads_own(inst) && !std::mem::replace(&mut slice.has_stores, true) {
-                    let stores = self.instructions().filter(|inst| matches!(inst.op, Op::Store(_)));
-                    stores.for_each(|store| slice.need(uses(store)));
-                    slice.has_ways |= self.need_ways(slice);
+                self.decides.need(inst);
+                let stores = reads_own(inst);
+                if stores && !has_stores {
+                    has_stores = true;
+                    self.need(|inst| matches!(inst.op, Op::Store(_)));
                 }
-                if !slice.has_ways && !self.is_on_every_trip(block) {
-                    slice.has_ways = self.need_ways(slice);
+                // Whether it is written at all depends on the way that a lane takes.
+                if !has_ways && (stores || !self.is_on_every_trip(block)) {
+                    has_ways = true;
+                    self.need(|inst| matches!(inst.op.traits().flow, Flow::Branch | Flow::Indexed { .. }));
                 }
             }
         }
         false
     }
 
-    /// What decides which way lanes take through the loop is needed. Returns true.
-    fn need_ways(&self, slice: &mut Slice) -> bool {
-        let branches = |inst: &&VInst| matches!(inst.op.traits().flow, Flow::Branch | Flow::Indexed { .. });
-        self.instructions().filter(branches).for_each(|branch| slice.need(uses(branch)));
-        true
-    }
-
     /// Whether it is a `cas` with a value that the loop itself has read before.
-    fn tries_again(&self, inst: &VInst) -> bool {
-        let Op::Atomic { op: AtomicOp::Cas, .. } = inst.op else { return false };
-        let Some(VSrc::Reg(compared, _)) = inst.src.get(1) else { return false };
-        let mut seen = Slice::new(self.body.registers.len());
-        seen.need([*compared].into_iter());
-        while let Some(register) = seen.work.pop() {
-            for &writer in &self.writers[register.0 as usize] {
-                let inst = &self.body.code[writer as usize];
-                if !self.is_within(self.cfg.block_of[writer as usize]) {
+    fn tries_again(&mut self, inst: &VInst) -> bool {
+        let (Op::Atomic { op: AtomicOp::Cas, .. }, Some(VSrc::Reg(compared, _))) = (inst.op, inst.src.get(1))
+        else {
+            return false;
+        };
+        self.compared.clear();
+        self.compared.needed.add(compared.0 as usize);
+        self.compared.work.push(*compared);
+        while let Some(register) = self.compared.work.pop() {
+            for writer in &self.writers[register.0 as usize] {
+                let inst = &self.body.code[*writer as usize];
+                if !self.within.has(self.cfg.block_of[*writer as usize].index()) {
                     continue;
                 }
                 if matches!(inst.op, Op::Atomic { .. } | Op::Load(_)) {
                     return true;
                 }
-                seen.need(uses(inst));
+                self.compared.need(inst);
             }
         }
         false
     }
 
     /// Whether no trip through the loop goes past a block.
-    fn is_on_every_trip(&self, block: BlockId) -> bool {
+    fn is_on_every_trip(&mut self, block: BlockId) -> bool {
         if block == self.header {
             return true;
         }
-        let mut seen = vec![self.header, block];
-        let mut next = 0;
-        while let Some(&from) = seen.get(next) {
-            next += 1;
-            if from == block {
-                continue;
-            }
+        self.seen.clear();
+        self.seen.add(block.index());
+        self.seen.add(self.header.index());
+        let mut work = vec![self.header];
+        while let Some(from) = work.pop() {
             if self.latches.contains(&from) {
                 return false;
             }
-            for successor in &self.cfg.block(from).successors {
-                if self.is_within(*successor) && !seen.contains(successor) {
-                    seen.push(*successor);
+            for next in &self.cfg.block(from).successors {
+                if self.within.has(next.index()) && self.seen.add(next.index()) {
+                    work.push(*next);
                 }
             }
         }
         true
-    }
-}
-
-/// Registers whose values are needed.
-struct Slice {
-    needed: Vec<bool>,
-    work: Vec<VReg>,
-    /// Whether what the loop stores is among them.
-    has_stores: bool,
-    /// Whether what all its branches decide by is.
-    has_ways: bool,
-}
-
-impl Slice {
-    fn new(registers: usize) -> Slice {
-        Slice { needed: vec![false; registers], work: Vec::new(), has_stores: false, has_ways: false }
-    }
-
-    fn need(&mut self, registers: impl Iterator<Item = VReg>) {
-        for register in registers {
-            if !std::mem::replace(&mut self.needed[register.0 as usize], true) {
-                self.work.push(register);
-            }
-        }
-    }
-
-    fn is_needed(&self) -> bool {
-        !self.work.is_empty()
     }
 }
 
