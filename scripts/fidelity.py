@@ -4,9 +4,12 @@
     scripts/fidelity.py                     microbenchmarks are run; programs are taken from docs/data/programs.csv
     scripts/fidelity.py --programs FOLDER   also runs the programs of FOLDER under `strata exec` and writes their cycles
                                             into docs/data/programs.csv: with loads moved ahead, and in the order of the PTX
+    scripts/fidelity.py --v100 RUNS.csv     also runs the programs of RUNS.csv on `v100` and writes their cycles into
+                                            docs/data/v100-programs.csv; of held-out families none
 
 FOLDER holds the executables that the column `command` names, linked with the shared CUDA runtime, and the files that they
-read. Builds the release command; STRATA=/path names another, beside which libcuda.so and libcudart.so.11.0 stand.
+read. RUNS.csv has the columns program and row of crates/lab/data/hardware/v100-programs.csv, and folder, executable and
+arguments: what is run, and where. Builds the release command; STRATA=/path names another, beside which libcuda.so and libcudart.so.11.0 stand.
 """
 
 import csv
@@ -14,6 +17,7 @@ import json
 import math
 import pathlib
 import shlex
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,6 +27,8 @@ import sentinels
 
 MICROBENCHMARKS = "docs/data/microbenchmarks.csv"
 PROGRAMS = "docs/data/programs.csv"
+HARDWARE = "crates/lab/data/hardware/v100-programs.csv"
+V100 = "docs/data/v100-programs.csv"
 # What the difference of the last two launches of an example is divided by, or what it divides.
 LOADS = 2048
 HITS = 32 * 16 * 256
@@ -69,20 +75,25 @@ def microbenchmarks(binary):
     return table + "\n\n" + "\n".join(f"{number}. {source}." for source, number in notes.items())
 
 
-def cycles(binary, folder, row, *more):
-    """Cycles of a program under `strata exec` on the row's machine, with values replaced further."""
-    command = shlex.split(row["command"])
-    sets = [word for value in [*row["sets"].split(), *more] for word in ("--set", value)]
+def executed(binary, folder, command, *more):
+    """What `strata exec` says of a program: its launches, and the run."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
-        program = [str(pathlib.Path(folder).resolve() / command[0]), *command[1:]]
         # Some programs read past their buffers, as hardware lets them.
         options = ["--threads", "1", "--bounds", "page", "--json", out.name]
-        run = subprocess.run([binary, "exec", *options, *sets, "--", *program],
+        run = subprocess.run([binary, "exec", *options, *more, "--", *command],
                              cwd=folder, capture_output=True, text=True)
         if run.returncode != 0:
-            sys.exit(f"{row['program']}: {run.stderr.strip()[-400:]}")
-        launches = [json.loads(line) for line in pathlib.Path(out.name).read_text().splitlines()]
-    return launches[-1]["cycles"]
+            sys.exit(f"{shlex.join(command)}: {run.stderr.strip()[-400:]}")
+        *launches, whole = [json.loads(line) for line in pathlib.Path(out.name).read_text().splitlines()]
+    return launches, whole
+
+
+def cycles(binary, folder, row, *more):
+    """Cycles of a program on the row's machine, with values replaced further."""
+    command = shlex.split(row["command"])
+    sets = [word for value in [*row["sets"].split(), *more] for word in ("--set", value)]
+    program = [str(pathlib.Path(folder).resolve() / command[0]), *command[1:]]
+    return executed(binary, folder, program, *sets)[1]["cycles"]
 
 
 def programs(binary, folder):
@@ -116,20 +127,61 @@ def summary(machines, ratios):
     return f"- {machines}, {len(ratios)} programs: {of(ours)}; as written {of(written)}."
 
 
+def run_on_v100(binary, runs):
+    """Runs the programs of a file on `v100`, and keeps what each comes to, launch by launch as a profiler counts."""
+    sides = {(row["program"], row["row"]): row["side"] for row in rows_of(HARDWARE)}
+    with open(runs, newline="") as file:
+        wanted = [row for row in csv.DictReader(file) if sides[row["program"], row["row"]] == "modelling"]
+    rows = []
+    for row in wanted:
+        command = [row["executable"], *shlex.split(row["arguments"])]
+        launches, whole = executed(binary, row["folder"], command, "--machine", "v100")
+        overlapped = sum(launch.get("overlapped_cycles", 0) for launch in launches)
+        rows.append({"program": row["program"], "row": row["row"], "launches": len(launches),
+                     "strata_cycles": whole["cycles"] + overlapped, "strata_elapsed_cycles": whole["cycles"]})
+    with open(pages.ROOT / V100, "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def v100():
+    """Programs on `v100` beside the GPU and Accel-Sim."""
+    hardware = {(row["program"], row["row"]): row for row in rows_of(HARDWARE)}
+    cells, errors = [], []
+    for row in rows_of(V100):
+        of = hardware[row["program"], row["row"]]
+        gpu, peer = int(of["hardware_cycles"]), int(of["accel_sim_cycles"])
+        ours = int(row["strata_cycles"])
+        errors.append((ours / gpu, peer / gpu))
+        what = " ".join([of["program"].removesuffix("-rodinia-3.1"), of["arguments"]]).strip()
+        cells.append([f"{what[:48]}", row["launches"], f"{gpu:,}", f"{ours:,}", f"{100 * (ours / gpu - 1):+.0f} %",
+                      f"{peer:,}", f"{100 * (peer / gpu - 1):+.0f} %"])
+    table = pages.table(["program|", "launches", "GPU, cycles", "Strata, cycles", "error", "Accel-Sim, cycles", "error"], cells)
+    return table + "\n\n" + "\n".join(
+        f"- {who}: mean absolute error {100 * statistics.mean(found):.1f} %, median {100 * statistics.median(found):.1f} %."
+        for who, found in zip(("Strata", "Accel-Sim"), zip(*[[abs(ratio - 1) for ratio in pair] for pair in errors])))
+
+
 def parts(binary, folder=None):
     """The page's tables; programs are run if there is a folder of them."""
-    return {"microbenchmarks": microbenchmarks(binary), "programs": programs(binary, folder)}
+    return {"microbenchmarks": microbenchmarks(binary), "v100": v100(), "programs": programs(binary, folder)}
 
 
 def main():
     arguments = sys.argv[1:]
-    folder = arguments[1] if len(arguments) == 2 and arguments[0] == "--programs" else None
-    if arguments and folder is None:
+    given = dict([arguments]) if len(arguments) == 2 else {}
+    folder, runs = given.get("--programs"), given.get("--v100")
+    if arguments and folder is None and runs is None:
         sys.exit(f"fidelity.py: {' '.join(arguments)}\n\n{__doc__}")
     binary = pages.build()
+    if runs:
+        run_on_v100(binary, runs)
     pages.write("docs/fidelity.md", parts(binary, folder))
     if folder:
         sentinels.measured("docs/fidelity.md", ["programs"], binary)
+    if runs:
+        sentinels.measured("docs/fidelity.md", ["v100"], binary)
 
 
 if __name__ == "__main__":

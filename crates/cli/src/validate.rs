@@ -30,7 +30,7 @@ pub struct ValidateArguments {
     /// Measure only these families of microbenchmarks, separated by commas.
     #[arg(long = "family", value_delimiter = ',', value_name = "FAMILY")]
     families: Vec<String>,
-    /// Show the figures of this card, too: h200, h100, v100, rtx3080 or gtx480. May be repeated. Those of the card that the machine
+    /// Show the figures of this card, too: h200, h100, a100, v100, rtx3080 or gtx480. May be repeated. Those of the card that the machine
     /// models are always shown, if there are any.
     #[arg(long = "machine-data", value_name = "CARD")]
     cards: Vec<String>,

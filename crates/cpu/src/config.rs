@@ -93,6 +93,7 @@ impl CpuConfig {
                 banks: smallest(1),
                 bank_bytes: smallest(4),
                 latency_cycles: smallest(1),
+                remote_latency_cycles: None,
             },
             texture: TextureConfig {
                 lanes_per_cycle: smallest(1),

@@ -11,8 +11,8 @@ use strata_memory::doors::{
 use strata_memory::{dram, insertion, prefetch, replacement};
 
 use crate::baseline::{
-    L2Config, MeshConfig, MultistageConfig, SramL1dConfig, SramRegisterFileConfig, SramScratchpadConfig,
-    StraightConfig,
+    CrossbarConfig, L2Config, MeshConfig, MultistageConfig, SramL1dConfig, SramRegisterFileConfig,
+    SramScratchpadConfig, StraightConfig,
 };
 use crate::denovo::l1d::DenovoL1dConfig;
 use crate::denovo::l2::DenovoL2Config;
@@ -38,6 +38,7 @@ fn built_in() -> Registry {
         .with_l1d::<FuseConfig>("fuse")
         .with_l1d::<DenovoL1dConfig>("denovo")
         .with_network::<MultistageConfig>("multistage")
+        .with_network::<CrossbarConfig>("crossbar")
         .with_network::<MeshConfig>("mesh")
         .with_llc::<L2Config>("conventional")
         .with_llc::<MorpheusConfig>("morpheus")

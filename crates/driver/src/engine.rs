@@ -102,6 +102,10 @@ impl Backend for Engine {
         either!(self, engine => engine.read(at, data));
     }
 
+    fn synchronize(&mut self) {
+        either!(self, engine => engine.synchronize());
+    }
+
     fn run(&mut self, call: &Call<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Launched, DeviceError> {
         match self {
             Engine::Timed(engine) => Ok(Launched::Timed(Box::new(engine.run(call, progress)?))),

@@ -250,6 +250,11 @@ impl State {
         self.card.as_mut().ok_or(Status::Unknown)
     }
 
+    /// The client waits for all launches: the next one overlaps with none of them.
+    pub fn synchronize(&mut self) {
+        self.card.iter_mut().for_each(Card::synchronize);
+    }
+
     /// The card, and the blocks that place buffers on it.
     pub fn memory(&mut self) -> Answer<(&mut Card<Engine>, &mut Blocks)> {
         self.card()?;

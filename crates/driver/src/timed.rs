@@ -106,6 +106,11 @@ impl Backend for Timed {
         self.gpu.read(at, data);
     }
 
+    fn synchronize(&mut self) {
+        add(&mut self.calls, format_args!("synchronize"), &[]);
+        self.gpu.synchronize();
+    }
+
     fn run(
         &mut self,
         call: &Call<'_>,

@@ -1,5 +1,7 @@
 //! Builds the islands of a machine from its configuration and links them.
 
+mod gmmus;
+
 use std::ops::Range;
 
 use strata_cpu::{Core, CoreId, CoreParts, CpuConfig};
@@ -14,6 +16,7 @@ use strata_memory::dram::Channel;
 use strata_memory::memory_cache::MemoryCache;
 use strata_memory::partition::{PartitionIsland, SliceEnds};
 use strata_memory::read_only::{ReadOnlyCache, SecondLevel};
+use strata_memory::translation::Mmu;
 use strata_memory::window;
 use strata_memory::{Client, FlitSize, HEADER_BYTES, LINE_BYTES, NodeId, Packet};
 use strata_sm::dispatch::{Dispatcher, SmLinks};
@@ -29,7 +32,7 @@ use crate::part::Part;
 /// Seed of every random stream of a machine (cache replacement). It is fixed, so runs are reproducible.
 const SEED: u64 = 0x5742_a7a0;
 
-/// Where the islands of each kind are: SMs, CPU cores, partitions, the networks of requests, of replies
+/// Where the islands of each kind are: SMs, CPU cores, GMMUs, partitions, the networks of requests, of replies
 /// and, where words have owners, of owners, the dispatcher.
 #[derive(Clone, Debug)]
 pub struct Islands {
@@ -45,9 +48,10 @@ pub struct Islands {
 
 impl Islands {
     /// The islands of a machine with so many of each kind.
-    fn new(sms: u16, cores: u16, channels: u16, networks: usize) -> Islands {
-        let [sms, cores, channels] = [sms, cores, channels].map(usize::from);
-        let partitions = sms + cores..sms + cores + channels;
+    fn new(sms: u16, (cores, gmmus): (u16, u16), channels: u16, networks: usize) -> Islands {
+        let [sms, cores, gmmus, channels] = [sms, cores, gmmus, channels].map(usize::from);
+        let first = sms + cores + gmmus;
+        let partitions = first..first + channels;
         Islands { sms: 0..sms, cores: sms..sms + cores, dispatcher: partitions.end + networks, partitions }
     }
 }
@@ -69,8 +73,8 @@ pub struct Assembly {
 pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, String> {
     let doors = &file.doors;
     let (sms, cores) = (*file.gpu.sms, file.cpu_cores());
-    // SMs have the first nodes of the network, then come CPU cores, then slices.
-    let first_slice = NodeId(sms + cores);
+    // SMs have the first nodes of the network, then come CPU cores and GMMUs, then slices.
+    let first_slice = NodeId(sms + cores + file.gmmus());
     let map = file.gpu.address_map(first_slice).map_err(|error| format!("gpu: {error}"))?;
     let slices = *file.gpu.channels * *file.gpu.slices_per_channel;
     let network = |error| format!("network.{}: {error}", doors.network.name);
@@ -95,6 +99,9 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
             (SmLinks { commands, notices }, (command_inlet, notice_outlet))
         })
         .unzip();
+
+    let (mmu_links, of_sms) = gmmus::links(file);
+    let mut mmu_links = mmu_links.into_iter();
 
     let mut parts = Vec::new();
     let helper_sms = file.gpu.helper_sms();
@@ -130,6 +137,8 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
             read_only(config, Client::ReadOnly).map(|cache| SecondLevel::new(cache, requests))
         });
         let second = second.transpose().map_err(|error| format!("read_only_cache: {error}"))?;
+        let translation = file.translation.as_ref().zip(mmu_links.next());
+        let mmu = translation.map(|(config, links)| Mmu::new(config, node, links, SEED));
         let parts_of_sm = SmParts {
             id: SmId::from(index),
             sms: u32::from(sms),
@@ -143,6 +152,7 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
             requests,
             replies,
             owners: sm_owner_links.next(),
+            mmu,
             commands,
             notices,
         };
@@ -158,6 +168,18 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
         from_owners.extend(cores.from_owners);
         to_owners.extend(cores.to_owners);
     }
+
+    let (gmmu_requests, inlets) = links(file, file.gmmus(), core_clock, network_clock)?;
+    let (outlets, gmmu_replies) = links(file, file.gmmus(), network_clock, core_clock)?;
+    from_sms.extend(inlets);
+    to_sms.extend(outlets);
+    // A GMMU owns no words: its node is silent on that network, where nodes are numbered as on the others.
+    let (_, from_gmmus, to_gmmus) = owner_links(file, owning(file.gmmus()), core_clock)?;
+    from_owners.extend(from_gmmus);
+    to_owners.extend(to_gmmus);
+    let place = (NodeId(sms + cores), map.slice_map(), flit_size.bytes());
+    let ends = gmmu_requests.into_iter().zip(gmmu_replies);
+    parts.extend(gmmus::gmmus(file, place, ends, of_sms, SEED));
 
     let mut slice_links: Vec<Option<(Inlet<Packet>, Outlet<Packet>)>> =
         from_requests.into_iter().zip(to_replies).map(Some).collect();
@@ -203,7 +225,11 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
         dispatcher = dispatcher.with_policy(dispatch.policy().clone());
     }
     parts.push(Part::Dispatcher(Box::new(dispatcher)));
-    Ok(Assembly { parts, islands: Islands::new(sms, cores, *file.gpu.channels, networks), map })
+    Ok(Assembly {
+        parts,
+        islands: Islands::new(sms, (cores, file.gmmus()), *file.gpu.channels, networks),
+        map,
+    })
 }
 
 /// CPU cores, and the networks' ends of their links.

@@ -3,6 +3,7 @@
 mod copies;
 mod livelock;
 mod phase;
+mod queue;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use strata_sm::occupancy::Occupancy;
 use strata_sm::print::Print;
 use strata_workloads::Failure;
 
+use self::queue::LaunchQueue;
 use crate::assemble::{Islands, assemble};
 use crate::machine::Machine;
 pub use crate::makers::{Maker, Makers};
@@ -50,8 +52,10 @@ pub struct GpuOptions {
 /// The result of a launch that succeeded.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// Core cycles from the launch to its last completion.
+    /// Core cycles from the launch, or from the end of the one before it, to its last completion.
     pub cycles: u64,
+    /// Cycles of its latency that had passed when the one before it ended.
+    pub overlapped_cycles: u64,
     /// How the kernel fills an SM.
     pub occupancy: Occupancy,
     /// What the kernel printed, ordered by CTA and warp.
@@ -106,7 +110,7 @@ pub struct Gpu {
     polls: bool,
     /// Whether words have owners, which host copies ask.
     has_owners: bool,
-    launch_latency: u64,
+    queue: LaunchQueue,
     patience: u64,
     window: u64,
     options: GpuOptions,
@@ -224,7 +228,7 @@ impl Gpu {
             helper_sms: file.gpu.helper_sms(),
             polls: file.polls(),
             has_owners: file.has_owners(),
-            launch_latency: file.gpu.launch_latency(),
+            queue: LaunchQueue::new(file.gpu.launch_latency(), file.gpu.launch_interval()),
             patience: *file.gpu.watchdog_cycles,
             window,
             options,
@@ -341,8 +345,8 @@ impl Gpu {
             return Err(Stopped { failure: Failure::NoRoom, reason, so_far: None, outside: None });
         }
         self.ctas_done.store(0, Ordering::Relaxed);
-        let from = start + self.launch_latency;
-        self.dispatcher().begin_clusters(launch.ctas(), cluster, occupancy.ctas, from);
+        let begin = self.queue.begin(start);
+        self.dispatcher().begin_clusters(launch.ctas(), cluster, occupancy.ctas, begin.from);
         let options = self.run_options();
         let ctas_done = self.ctas_done.clone();
         let mut observe = |cycle, counted| {
@@ -389,12 +393,18 @@ impl Gpu {
             _ => Err(now),
         };
         let cycles = end.unwrap_or_else(|now| now).since(start);
-        let finished = Finished { cycles, occupancy, prints: self.take_prints() };
+        let overlapped_cycles = begin.overlapped;
+        let finished = Finished { cycles, overlapped_cycles, occupancy, prints: self.take_prints() };
         if end.is_ok() {
             return Ok(finished);
         }
         let stopped = livelock.unwrap_or_else(|| self.stopped_by(stop));
         Err(Stopped { so_far: Some(Box::new(finished)), ..stopped })
+    }
+
+    /// The host waits for all launches so far, so the next one overlaps with none of them.
+    pub fn synchronize(&mut self) {
+        self.queue.drain();
     }
 
     /// Why a launch or host phase did not end.

@@ -5,6 +5,7 @@ use strata_engine::statistics::Group;
 use strata_engine::{ClockRatio, Cycle, Domain, Done, Doorbell, Island, Ran, Rung, Span, Window};
 use strata_memory::doors::Network;
 use strata_memory::partition::PartitionIsland;
+use strata_memory::translation::Gmmu;
 use strata_sm::Multiprocessor;
 use strata_sm::dispatch::Dispatcher;
 
@@ -24,6 +25,8 @@ pub enum Part {
     PartitionDomain(Box<Domain<PartitionIsland>>),
     /// A CPU core with its L1D, in its domain.
     Cpu(Box<Domain<Core>>),
+    /// A memory management unit that SMs share.
+    Gmmu(Box<Gmmu>),
 }
 
 macro_rules! each {
@@ -35,6 +38,7 @@ macro_rules! each {
             Part::Dispatcher($island) => $body,
             Part::PartitionDomain($island) => $body,
             Part::Cpu($island) => $body,
+            Part::Gmmu($island) => $body,
         }
     };
 }
@@ -100,6 +104,7 @@ impl Part {
             Part::Network(_) => "network",
             Part::Dispatcher(_) => "dispatcher",
             Part::Cpu(_) => "cpu",
+            Part::Gmmu(_) => "gmmu",
         }
     }
 
@@ -115,7 +120,7 @@ impl Part {
                 let end = domain.first(end);
                 domain.island_mut().settle(end);
             }
-            Part::Sm(_) | Part::Network(_) | Part::Dispatcher(_) => {}
+            Part::Sm(_) | Part::Network(_) | Part::Dispatcher(_) | Part::Gmmu(_) => {}
         }
     }
 
@@ -128,6 +133,7 @@ impl Part {
             Part::Dispatcher(_) => Vec::new(),
             Part::PartitionDomain(domain) => domain.island().statistics(),
             Part::Cpu(domain) => modes::of_cpu(domain.island().statistics()),
+            Part::Gmmu(gmmu) => vec![gmmu.statistics()],
         }
     }
 }

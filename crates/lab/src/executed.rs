@@ -26,6 +26,8 @@ struct Launch {
     grid: [u32; 3],
     block: [u32; 3],
     cycles: u64,
+    #[serde(default)]
+    overlapped_cycles: u64,
     warp_instructions: u64,
     thread_instructions: u64,
     registers_per_thread: u32,
@@ -153,6 +155,7 @@ fn read_launches(lines: &[&str], count: u64) -> Result<Vec<LaunchResult>, String
             block: launch.block,
             functional: false,
             cycles: launch.cycles,
+            overlapped_cycles: launch.overlapped_cycles,
             warp_instructions: launch.warp_instructions,
             thread_instructions: launch.thread_instructions,
             registers: launch.registers_per_thread,

@@ -328,6 +328,9 @@ pub fn rows_of(counted: &Counted<'_>) -> Vec<Row> {
         ] {
             add(Some(number), &launch.kernel, counter, value);
         }
+        if launch.overlapped_cycles > 0 {
+            add(Some(number), &launch.kernel, "overlapped_cycles", launch.overlapped_cycles);
+        }
     }
     rows
 }

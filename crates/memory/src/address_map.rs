@@ -248,6 +248,28 @@ mod tests {
     }
 
     #[test]
+    fn slices_of_an_even_number_are_hashed_in_groups() {
+        // Groups of 16 and 32 slices: the largest powers of two that divide 80 and 96.
+        for (channels, group) in [(40, 16), (48, 32)] {
+            let count = 2 * u64::from(channels);
+            let plain = AddressMap::new(channels, 2, 256, NodeId(0)).unwrap();
+            let map = plain.with_hash(&InterleaveHash::Ipoly).unwrap();
+            let mut random = Stream::new(3, "slices in groups");
+            for line in (0..20_000).map(|_| LineAddress(random.next() >> 28)) {
+                let home = map.home(line);
+                assert_eq!(home.slice / group, plain.home(line).slice / group);
+                assert_eq!((map.device_line(home), map.node_of(line)), (line, NodeId(home.slice)));
+            }
+            // Chunks 2^12 apart: 4096 modulo 80 is 16, so without a hash they meet 5 of 80 slices, and 3 of 96.
+            let met = |map: &AddressMap| {
+                let homes = (0..8 * count).map(|chunk| map.home(LineAddress((chunk << 12) * 2)).slice);
+                homes.collect::<std::collections::HashSet<_>>().len() as u64
+            };
+            assert_eq!((met(&plain), met(&map)), (count / u64::from(group), count));
+        }
+    }
+
+    #[test]
     fn a_xor_takes_the_bits_that_are_given() {
         let [_, xor] = hashes();
         let map = AddressMap::new(16, 2, 256, NodeId(0)).unwrap().with_hash(&xor).unwrap();
@@ -312,8 +334,16 @@ mod tests {
         let lists =
             |lists: &[&[u32]]| InterleaveHash::Xor { bits: lists.iter().map(|list| list.to_vec()).collect() };
         for (slices, hash, message) in [
-            (12, InterleaveHash::Ipoly, "found 12 slices, expected a power of two up to 256"),
-            (512, InterleaveHash::Ipoly, "found 512 slices, expected a power of two up to 256"),
+            (
+                15,
+                InterleaveHash::Ipoly,
+                "found 15 slices, expected an even number whose largest power of two is at most 256",
+            ),
+            (
+                512,
+                InterleaveHash::Ipoly,
+                "found 512 slices, expected an even number whose largest power of two is at most 256",
+            ),
             (4, lists(&[&[10]]), "found 1 lists of bits, expected 2, one for each bit of 4 slices"),
             (4, lists(&[&[10], &[9]]), "found bit 9, expected 10 to 63"),
             (4, lists(&[&[10], &[64]]), "found bit 64, expected 10 to 63"),

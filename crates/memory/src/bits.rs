@@ -71,6 +71,20 @@ impl Set {
         None
     }
 
+    /// The least number at least `from` that is a member of both sets, which have the same bound.
+    #[inline]
+    pub fn next_common(&self, other: &Set, from: usize) -> Option<usize> {
+        let mut mask = u64::MAX << (from % 64);
+        for word in from / 64..self.0.len() {
+            let bits = self.0[word] & other.0[word] & mask;
+            if bits != 0 {
+                return Some(64 * word + bits.trailing_zeros() as usize);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
     /// Makes room for numbers below a larger bound.
     pub fn grow(&mut self, bound: usize) {
         self.0.resize(bound.div_ceil(64), 0);
@@ -119,6 +133,12 @@ mod tests {
         assert_eq!(
             [0, 1, 64, 129, 199, 200, 999].map(|from| set.next(from)),
             [Some(0), Some(63), Some(128), Some(199), Some(199), None, None]
+        );
+        let mut other = Set::new(200);
+        [0, 100, 128, 198].into_iter().for_each(|member| other.insert(member));
+        assert_eq!(
+            [0, 1, 128, 129, 200].map(|from| set.next_common(&other, from)),
+            [Some(0), Some(128), Some(128), None, None]
         );
         assert_eq!((set.take_word(0).collect::<Vec<_>>(), set.iter().next()), (vec![0, 63], Some(128)));
     }

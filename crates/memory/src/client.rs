@@ -10,4 +10,6 @@ pub enum Client {
     /// The second level behind the constant cache and the instruction cache.
     ReadOnly,
     Scratchpad,
+    /// The walkers of page tables, which are all that a GMMU's node has.
+    Gmmu,
 }

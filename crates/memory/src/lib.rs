@@ -35,6 +35,7 @@ pub mod sub_cores;
 pub mod tags;
 pub mod tile;
 pub mod touch;
+pub mod translation;
 pub mod tray;
 pub mod window;
 

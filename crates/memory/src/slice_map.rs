@@ -56,7 +56,13 @@ impl SliceMap {
                 Some(hash) if !is_row => (chunk ^ hash.of(chunk / self.slices)) & mask,
                 _ => chunk & mask,
             },
-            None => chunk % self.slices,
+            None => {
+                let slice = chunk % self.slices;
+                match &self.hash {
+                    Some(hash) if !is_row => slice ^ hash.of(chunk / self.slices),
+                    _ => slice,
+                }
+            }
         }) as u16
     }
 

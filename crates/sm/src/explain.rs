@@ -65,6 +65,9 @@ impl<D: Doors> Sm<D> {
         if let Some(second) = &self.second {
             second.waits(report);
         }
+        if let Some(mmu) = &self.mmu {
+            mmu.waits(report);
+        }
         for sentence in &mut report[first..] {
             sentence.insert_str(0, &format!("SM {}: ", self.id.0));
         }

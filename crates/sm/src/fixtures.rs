@@ -287,6 +287,7 @@ impl Bench {
             requests,
             replies,
             owners,
+            mmu: None,
             commands: command_inlet,
             notices: notice_outlet,
         };

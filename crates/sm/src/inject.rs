@@ -4,6 +4,7 @@ use strata_engine::{Cycle, Outlet};
 use strata_memory::Packet;
 use strata_memory::doors::{L1d, Scratchpad};
 use strata_memory::read_only::{ReadOnly, SecondLevel};
+use strata_memory::translation::Mmu;
 
 /// Number of clients.
 const CLIENTS: usize = 4;
@@ -13,7 +14,7 @@ pub type Waiting = [Option<u32>; CLIENTS];
 
 /// Sends the packets of the L1D, the constant cache, the instruction cache and the part behind the banks of shared memory,
 /// round robin. Where the read-only caches have a second level, it sends in place of the constant cache, and the instruction cache
-/// sends nothing. A client whose packet finds too few credits keeps its turn, so small packets cannot starve large ones.
+/// sends nothing. Where addresses are translated, the MMU sends what the L1D has given it. A client whose packet finds too few credits keeps its turn, so small packets cannot starve large ones.
 pub struct Injector {
     /// Link to the request network; credits are flits.
     pub requests: Outlet<Packet>,
@@ -41,7 +42,7 @@ impl Injector {
             &mut impl ReadOnly,
             Option<&mut SecondLevel>,
         ),
-        scratchpad: Option<&mut dyn Scratchpad>,
+        (scratchpad, mmu): (Option<&mut dyn Scratchpad>, Option<&mut Mmu>),
         now: Cycle,
     ) {
         let Some((client, bytes)) = self.next(&waiting) else { return };
@@ -51,7 +52,10 @@ impl Injector {
             return;
         }
         let packet = match client {
-            0 => l1d.outgoing(now),
+            0 => match mmu {
+                Some(mmu) => mmu.outgoing(now),
+                None => l1d.outgoing(now),
+            },
             1 => match second {
                 Some(second) => second.outgoing(now),
                 None => constants.outgoing(now),
@@ -120,7 +124,7 @@ mod tests {
                 instructions.outgoing_bytes(now),
                 None,
             ];
-            injector.send(waiting, (&mut l1d, &mut constants, &mut instructions, None), None, now);
+            injector.send(waiting, (&mut l1d, &mut constants, &mut instructions, None), (None, None), now);
             while let Some(packet) = inlet.receive(now) {
                 seen.push((cycle, packet.line.0));
                 // The large packet's credits are never returned.

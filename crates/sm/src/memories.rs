@@ -108,6 +108,7 @@ impl<D: Doors> Sm<D> {
                     self.second_due = now;
                 }
                 Client::Scratchpad => self.lsu.accept(packet, now),
+                Client::Gmmu => unreachable!("an SM is no GMMU"),
             }
         }
     }
@@ -149,6 +150,21 @@ impl<D: Doors> Sm<D> {
             self.second_due = now;
         }
         has_asked
+    }
+
+    /// Advances the MMU, and has it look up the next packet of the L1D. Returns whether there was one.
+    #[inline(never)]
+    pub(crate) fn translate(&mut self, now: Cycle) -> bool {
+        let Some(mmu) = &mut self.mmu else { return false };
+        if self.mmu_due <= now || mmu.arrival() <= now {
+            mmu.tick(now);
+            self.mmu_due = now;
+        }
+        let packet = if self.l1d_due <= now && mmu.can_look_up(now) { self.l1d.outgoing(now) } else { None };
+        let Some(packet) = packet else { return false };
+        mmu.look_up(packet, now);
+        self.mmu_due = now;
+        true
     }
 
     /// Takes what has arrived from other owners.
@@ -193,7 +209,7 @@ impl<D: Doors> Sm<D> {
         if self.l1d_due <= now && self.l1d.outgoing_bytes(now).is_some()
             || self.constants_due <= now
             || self.instructions_due <= now
-            || D::EXTRAS && (self.second_due <= now || self.lsu.client().is_some())
+            || D::EXTRAS && (self.second_due <= now || self.mmu_due <= now || self.lsu.client().is_some())
         {
             self.inject_from_any(now);
         }
@@ -202,7 +218,12 @@ impl<D: Doors> Sm<D> {
     /// Asks all memories for a packet, and sends that of the one whose turn it is.
     #[inline(never)]
     fn inject_from_any(&mut self, now: Cycle) {
-        let l1d = if self.l1d_due <= now { self.l1d.outgoing_bytes(now) } else { None };
+        // What the L1D has to send, its MMU sends once it is translated.
+        let l1d = match &self.mmu {
+            Some(mmu) => mmu.outgoing_bytes(now),
+            None if self.l1d_due <= now => self.l1d.outgoing_bytes(now),
+            None => None,
+        };
         let constants = if self.constants_due <= now { self.constants.outgoing_bytes(now) } else { None };
         let instructions =
             if self.instructions_due <= now { self.instructions.outgoing_bytes(now) } else { None };
@@ -216,7 +237,7 @@ impl<D: Doors> Sm<D> {
             self.injector.send(
                 [l1d, constants, instructions, scratchpad],
                 (&mut *self.l1d, &mut self.constants, &mut self.instructions, self.second.as_deref_mut()),
-                self.lsu.client(),
+                (self.lsu.client(), self.mmu.as_deref_mut()),
                 now,
             );
         }
@@ -236,7 +257,10 @@ impl<D: Doors> Sm<D> {
             if self.second_due < now {
                 self.second_due = self.second.as_ref().map_or(Cycle::NEVER, |second| second.next_event(now));
             }
-            memories = memories.min(self.second_due);
+            if self.mmu_due < now {
+                self.mmu_due = self.mmu.as_ref().map_or(Cycle::NEVER, |mmu| mmu.next_event(now));
+            }
+            memories = memories.min(self.second_due).min(self.mmu_due);
         }
         // What is due at once need not be compared with the rest.
         if memories <= now || !self.pending_notices.is_empty() {

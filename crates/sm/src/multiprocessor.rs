@@ -100,6 +100,7 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         (self.memory_due, self.pipeline_due) = (now, now);
         (self.l1d_due, self.constants_due, self.instructions_due) = (now, now, now);
         self.second_due = if self.second.is_some() { now } else { Cycle::NEVER };
+        self.mmu_due = if self.mmu.is_some() { now } else { Cycle::NEVER };
         occupancy
     }
 
@@ -159,6 +160,7 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         groups.extend(self.instructions.statistics());
         groups.extend(self.constants.statistics());
         groups.extend(self.second.iter().flat_map(|second| second.statistics()));
+        groups.extend(self.mmu.iter().flat_map(|mmu| mmu.statistics()));
         groups
     }
 }

@@ -6,6 +6,7 @@ use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ran, Ring, Slab, Spa
 use strata_memory::Packet;
 use strata_memory::doors::{L1d, LaneEvent, RegisterFile};
 use strata_memory::read_only::{ReadOnly, SecondLevel};
+use strata_memory::translation::Mmu;
 use strata_ptx::isa::MAX_ROWS;
 use strata_ptx::lanes::Row;
 
@@ -59,6 +60,8 @@ pub struct SmParts {
     pub replies: Inlet<Packet>,
     /// Links to and from the network of owners; `None` in machines whose words have no owners.
     pub owners: Option<OwnerLinks>,
+    /// The MMU; `None` where addresses are not translated.
+    pub mmu: Option<Mmu>,
     /// Link from the CTA dispatcher.
     pub commands: Inlet<Command>,
     /// Link to the CTA dispatcher.
@@ -67,12 +70,13 @@ pub struct SmParts {
 
 impl SmParts {
     /// Whether the SM has what few machines have: a network of owners, a path in front of its lanes, a part behind the banks of
-    /// shared memory, a throttle, schedulers that look at warps in a long wait, or arithmetic by subroutines.
+    /// shared memory, an MMU, a throttle, schedulers that look at warps in a long wait, or arithmetic by subroutines.
     pub fn has_extras(&self, config: &SmConfig) -> bool {
         let scheduling = &config.scheduling;
         let throttles = scheduling.throttle(&SchedulerSite { number: 0, schedulers: 1, warps: 1 }).is_some();
         let has_subroutines = config.timing.iter().any(|(_, _, timing)| timing.is_subroutine());
         self.owners.is_some()
+            || self.mmu.is_some()
             || self.lsu.has_extras()
             || throttles
             || scheduling.looks_at_waiting()
@@ -129,6 +133,8 @@ pub struct Sm<D: Doors> {
     pub(crate) injector: Injector,
     pub(crate) replies: Inlet<Packet>,
     pub(crate) owners: Option<Box<OwnerLinks>>,
+    /// Between the L1D and the network, where addresses are translated.
+    pub(crate) mmu: Option<Box<Mmu>>,
     commands: Inlet<Command>,
     notices: Outlet<Notice>,
     /// Notices waiting for credits.
@@ -160,6 +166,8 @@ pub struct Sm<D: Doors> {
     pub(crate) constants_due: Cycle,
     /// of what stands behind it and the instruction cache,
     pub(crate) second_due: Cycle,
+    /// of the MMU,
+    pub(crate) mmu_due: Cycle,
     /// and of the instruction cache, which concerns only fetch.
     pub(crate) instructions_due: Cycle,
     /// Whether the load/store unit took instructions when the pipeline last ran.
@@ -230,6 +238,7 @@ impl<D: Doors> Sm<D> {
             injector: Injector::new(parts.requests, parts.flit_bytes.max(1)),
             replies: parts.replies,
             owners: parts.owners.map(Box::new),
+            mmu: parts.mmu.map(Box::new),
             commands: parts.commands,
             notices: parts.notices,
             pending_notices: Ring::new(ctas + 1),
@@ -247,6 +256,7 @@ impl<D: Doors> Sm<D> {
             l1d_due: Cycle::ZERO,
             constants_due: Cycle::ZERO,
             second_due: Cycle::NEVER,
+            mmu_due: Cycle::NEVER,
             instructions_due: Cycle::ZERO,
             lsu_accepts: true,
             gave_to_memory: false,
@@ -324,6 +334,7 @@ impl<D: Doors> Island for Sm<D> {
         self.commands.hang(bell);
         self.notices.hang(bell);
         self.owners.iter().for_each(|links| links.hang(bell));
+        self.mmu.iter().for_each(|mmu| mmu.hang(bell));
     }
 
     fn collect(&mut self, window: Window) {
@@ -332,6 +343,7 @@ impl<D: Doors> Island for Sm<D> {
         self.commands.collect(window);
         self.notices.collect(window);
         self.owners.iter_mut().for_each(|links| links.collect(window));
+        self.mmu.iter_mut().for_each(|mmu| mmu.collect(window));
     }
 
     fn tick(&mut self, now: Cycle) {
@@ -372,10 +384,12 @@ impl<D: Doors> Island for Sm<D> {
 
     fn flush(&mut self, window: Window) -> Cycle {
         let owners = self.owners.as_mut().map_or(Cycle::NEVER, |links| links.flush(window));
+        let mmu = self.mmu.as_mut().map_or(Cycle::NEVER, |mmu| mmu.flush(window));
         self.injector
             .requests
             .flush(window)
             .min(owners)
+            .min(mmu)
             .min(self.replies.flush(window))
             .min(self.commands.flush(window))
             .min(self.notices.flush(window))
@@ -431,6 +445,7 @@ impl<D: Doors> Sm<D> {
         // A packet that becomes ready to leave counts as an event of its memory.
         if moved || fetches {
             memory_changes |= D::EXTRAS && self.second.is_some() && self.ask_second(now);
+            memory_changes |= D::EXTRAS && self.mmu.is_some() && self.translate(now);
             self.inject(now);
             if D::EXTRAS && self.owners.is_some() {
                 self.answer(now);
@@ -454,11 +469,16 @@ impl<D: Doors> Sm<D> {
         self.memory_due.min(self.pipeline_due).min(self.instructions_due)
     }
 
-    /// Arrival cycle of the next reply, packet of an owner or command.
+    /// Arrival cycle of the next reply, packet of an owner, page or command.
     #[inline]
     pub(crate) fn arrival(&self) -> Cycle {
         let replies = self.replies.next_arrival().min(OwnerLinks::arrival(&self.owners));
-        replies.min(self.commands.next_arrival())
+        let pages = if D::EXTRAS {
+            self.mmu.as_ref().map_or(Cycle::NEVER, |mmu| mmu.arrival())
+        } else {
+            Cycle::NEVER
+        };
+        replies.min(self.commands.next_arrival()).min(pages)
     }
 
     /// Earliest cycle from `now` on in which a stage from fetch to write-back changes on its own.

@@ -56,7 +56,7 @@ fn what_there_is_not_is_refused() {
     let card = refused(&["validate", "gtx480", "--machine-data", "h300"]);
     assert_eq!(
         card,
-        "error: --machine-data: found `h300`, expected one of h200, h100, v100, rtx3080, gtx480\n"
+        "error: --machine-data: found `h300`, expected one of h200, h100, a100, v100, rtx3080, gtx480\n"
     );
     let threads = refused(&["validate", "gtx480", "--threads", "0"]);
     assert_eq!(threads, "error: --threads 0: expected at least 1\n");

@@ -11,8 +11,8 @@ pub use l1d::{Allocate, L1dStatistics, SramL1d, SramL1dConfig, WriteMissPolicy, 
 pub use l2::{L2Config, L2Slice, L2Statistics};
 pub use lane_path::StraightConfig;
 pub use network::{
-    Arbitration, MeshConfig, MeshNetwork, MeshStatistics, MultistageConfig, MultistageNetwork,
-    NetworkStatistics, Placement, Switching, Topology,
+    Arbitration, CrossbarConfig, CrossbarNetwork, MeshConfig, MeshNetwork, MeshStatistics, MultistageConfig,
+    MultistageNetwork, NetworkStatistics, Placement, Switching, Topology,
 };
 pub use register_file::{RegisterFileStatistics, SramRegisterFile, SramRegisterFileConfig};
 pub use scratchpad::SramScratchpadConfig;

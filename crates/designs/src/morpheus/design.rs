@@ -105,6 +105,10 @@ impl MorpheusConfig {
             let message = format!("must be a power of two, found {}", *self.filter_bytes);
             return Err(ParameterError::new("filter_bytes", message));
         }
+        if self.conventional.far_latency_cycles.is_some() {
+            let message = "far_latency_cycles: found in a slice with a controller, expected none";
+            return Err(ParameterError::new("conventional", message));
+        }
         self.conventional.check().map_err(|error| {
             ParameterError::new("conventional", format!("{}: {}", error.field, error.message))
         })

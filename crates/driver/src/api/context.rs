@@ -48,7 +48,9 @@ fn destroy(context: Handle<Context>) -> Answer {
 fn synchronise(context: Handle<Context>) -> Answer {
     state::with(|state| {
         state.contexts.get(context)?;
-        state.alive()
+        state.alive()?;
+        state.synchronize();
+        Ok(())
     })
 }
 
@@ -168,7 +170,11 @@ api! {
 
     /// Waits for all work, and reports any kernel failure.
     cuCtxSynchronize = "cuCtxSynchronize" 2000 () {
-        state::with_current(|state, _| state.must_not_capture_any())
+        state::with_current(|state, _| {
+            state.must_not_capture_any()?;
+            state.synchronize();
+            Ok(())
+        })
     }
 
     /// Like `cuCtxSynchronize`, for a given context.

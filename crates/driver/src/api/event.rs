@@ -105,7 +105,11 @@ api! {
 
     /// Succeeds: events are always complete, recorded or not; see `done`.
     cuEventSynchronize = "cuEventSynchronize" 2000 (event: Handle<Event>) {
-        done(event)
+        done(event)?;
+        state::with_current(|state, _| {
+            state.synchronize();
+            Ok(())
+        })
     }
 
     /// Writes the milliseconds between two events; see `elapsed`.

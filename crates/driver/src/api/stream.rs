@@ -38,6 +38,14 @@ fn done(stream: Handle<Stream>) -> Answer {
     state::with_current(|state, _| state.must_not_capture(stream))
 }
 
+/// The client waits for what is done.
+fn wait() -> Answer {
+    state::with_current(|state, _| {
+        state.synchronize();
+        Ok(())
+    })
+}
+
 /// Calls the client's function in a stream.
 fn call(stream: Handle<Stream>, function: HostFunction, data: Bytes) -> Answer {
     work::submit(stream, |_, _| {
@@ -76,7 +84,8 @@ api! {
 
     /// Succeeds: all work is done.
     cuStreamSynchronize | cuStreamSynchronize_ptsz = "cuStreamSynchronize" 2000 (stream: Handle<Stream>) {
-        done(stream)
+        done(stream)?;
+        wait()
     }
 
     /// Succeeds: a recorded event is already complete. In a capture, what follows waits for what the event stands

@@ -42,6 +42,9 @@ pub trait Backend {
     /// Reads bytes at a device address; they lie within one buffer.
     fn read(&mut self, at: u64, data: &mut [u8]);
 
+    /// Called when the host waits for all launches, without a copy that would show it.
+    fn synchronize(&mut self) {}
+
     /// Runs a kernel to completion.
     ///
     /// # Errors
@@ -326,6 +329,11 @@ impl<B: Backend> Card<B> {
             self.backend.write(to.0 + at, piece);
         }
         Ok(())
+    }
+
+    /// The host waits for all launches.
+    pub fn synchronize(&mut self) {
+        self.backend.synchronize();
     }
 
     /// Loads a module and initialises its variables.

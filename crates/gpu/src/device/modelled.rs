@@ -72,7 +72,8 @@ impl Modelled {
         let meter = Meter::new(machine, &groups)?;
         // Check the counters that an `endurance` section names before anything runs.
         endurance::lifetimes(machine, &groups, 0)?;
-        let mut system = SystemRegion::new(*file.gpu.memory_mib << 20);
+        let tables = file.page_table().map_or(0, |table| table.bytes());
+        let mut system = SystemRegion::new((*file.gpu.memory_mib << 20) - tables);
         if let Some(Resident { launch, params }) = resident(machine, &mut system)? {
             gpu.write(launch.params_at.0, &params);
             gpu.reside(&Arc::new(launch))?;
@@ -263,6 +264,7 @@ impl Modelled {
             block: call.shape.block,
             functional: true,
             cycles: 0,
+            overlapped_cycles: 0,
             warp_instructions: done.counts.warp_instructions,
             thread_instructions: done.counts.thread_instructions,
             registers: call.kernel.registers,
@@ -306,6 +308,7 @@ impl Modelled {
             block: launch.block,
             functional: false,
             cycles: finished.cycles,
+            overlapped_cycles: finished.overlapped_cycles,
             warp_instructions: issued.warp,
             thread_instructions: issued.thread,
             registers: launch.kernel.registers,
@@ -376,11 +379,17 @@ impl Backend for Modelled {
     fn close(&mut self, _: &Buffer) {}
 
     fn write(&mut self, at: u64, data: &[u8]) {
+        self.gpu.synchronize();
         self.gpu.write(at, data);
     }
 
     fn read(&mut self, at: u64, data: &mut [u8]) {
+        self.gpu.synchronize();
         self.gpu.read(at, data);
+    }
+
+    fn synchronize(&mut self) {
+        self.gpu.synchronize();
     }
 
     fn run(

@@ -39,6 +39,7 @@ impl Gpu {
         observe: &mut dyn FnMut(Observed),
     ) -> (PhaseEnd, Result<(), Stopped>) {
         assert!(self.cpu_cores() > 0, "a machine without CPU cores runs its host phases elsewhere");
+        self.synchronize();
         let start = self.simulation.now();
         self.ctas_done.store(0, Ordering::Relaxed);
         for index in self.islands.cores.clone() {

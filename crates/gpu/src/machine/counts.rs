@@ -115,6 +115,10 @@ pub struct GpuConfig {
     /// Cycles from a launch to its first CTA. Without this key, none.
     #[schemars(range(min = 0), extend("unit" = "cycles"))]
     pub launch_latency_cycles: Option<Cited<u64>>,
+    /// The least cycles between the first CTAs of two launches that the host hands over without waiting between them: the later
+    /// one's latency passes while the earlier one runs. Without this key, launches do not overlap.
+    #[schemars(range(min = 0), extend("unit" = "cycles"))]
+    pub launch_interval_cycles: Option<Cited<u64>>,
     /// Cycles without progress after which the watchdog stops a run.
     #[schemars(range(min = 1000, max = 1_u64 << 40), extend("unit" = "cycles"))]
     pub watchdog_cycles: Cited<u64>,
@@ -153,6 +157,11 @@ impl GpuConfig {
     /// Cycles from a launch to its first CTA.
     pub fn launch_latency(&self) -> u64 {
         self.launch_latency_cycles.as_ref().map_or(0, |cycles| **cycles)
+    }
+
+    /// The least cycles between the first CTAs of launches that overlap; `None` if none do.
+    pub fn launch_interval(&self) -> Option<u64> {
+        self.launch_interval_cycles.as_ref().map(|cycles| **cycles)
     }
 
     fn cache_sms(&self) -> usize {

@@ -13,6 +13,7 @@ use strata_memory::dram::DramParameters;
 use strata_memory::memory_cache::MemoryCacheConfig;
 use strata_memory::ownership::NODES;
 use strata_memory::read_only::ReadOnlyConfig;
+use strata_memory::translation::{PageTable, TranslationConfig};
 use strata_memory::window;
 use strata_memory::{LINE_BYTES, NodeId};
 use strata_sm::config::{SmConfig, UnifiedStorage};
@@ -74,6 +75,9 @@ pub struct Sections {
     /// A second level behind both, in each SM. Without it they send to the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_cache: Option<ReadOnlyConfig>,
+    /// TLBs and walks of page tables; without this section, addresses are not translated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub translation: Option<TranslationConfig>,
     #[serde(default, rename = "network")]
     #[schemars(skip)]
     _network: PhantomData<()>,
@@ -131,6 +135,9 @@ impl MachineFile {
         }
         let patience = *self.gpu.watchdog_cycles;
         within("gpu.launch_latency_cycles", self.gpu.launch_latency(), 0, patience / 2)?;
+        if let Some(interval) = self.gpu.launch_interval() {
+            within("gpu.launch_interval_cycles", interval, 0, self.gpu.launch_latency())?;
+        }
         self.sm.check()?;
         self.lsu.check().map_err(section("lsu"))?;
         if let Some(cpu) = &self.cpu {
@@ -148,6 +155,9 @@ impl MachineFile {
         self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
         if let Some(cache) = &self.read_only_cache {
             cache.check().map_err(|error| format!("read_only_cache: {error}"))?;
+        }
+        if let Some(translation) = &self.translation {
+            translation.check(*self.gpu.sms).map_err(|error| format!("translation.{error}"))?;
         }
         let with_bytes = [
             ("constant_cache", Some(&self.constant_cache)),
@@ -178,9 +188,20 @@ impl MachineFile {
         self.cpu.as_ref().map_or(0, |cpu| *cpu.cores)
     }
 
+    /// Number of memory management units that SMs share.
+    pub fn gmmus(&self) -> u16 {
+        self.translation.as_ref().map_or(0, |translation| translation.gmmu.units())
+    }
+
+    /// The page tables, at the top of device memory; `None` where addresses are not translated.
+    pub fn page_table(&self) -> Option<PageTable> {
+        self.translation.as_ref().map(|translation| PageTable::new(translation, *self.gpu.memory_mib << 20))
+    }
+
     /// The longest possible window in core cycles: the smallest latency between islands.
     pub fn window(&self) -> u64 {
-        self.network_latency().min(*self.gpu.dispatch_latency_cycles)
+        let gmmu = self.translation.as_ref().map_or(u64::MAX, |found| *found.gmmu.link_latency_cycles);
+        self.network_latency().min(*self.gpu.dispatch_latency_cycles).min(gmmu)
     }
 
     /// Whole core cycles in the latency of a link between a node and the network.

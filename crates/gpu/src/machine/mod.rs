@@ -58,6 +58,8 @@ pub fn builtin() -> &'static [Builtin] {
         Builtin { name: "gtx480", text: include_str!("../../machines/gtx480.toml") },
         Builtin { name: "volta-fuse", text: include_str!("../../machines/volta-fuse.toml") },
         Builtin { name: "v100", text: include_str!("../../machines/v100.toml") },
+        Builtin { name: "a100", text: include_str!("../../machines/a100.toml") },
+        Builtin { name: "h200", text: include_str!("../../machines/h200.toml") },
         Builtin { name: "fermi-apu", text: include_str!("../../machines/fermi-apu.toml") },
         Builtin { name: "rtx3080", text: include_str!("../../machines/rtx3080.toml") },
         Builtin { name: "rtx3080-quarter", text: include_str!("../../machines/rtx3080-quarter.toml") },
@@ -231,13 +233,16 @@ impl Machine {
 
     /// Compiler options for kernels that run on this machine.
     pub fn compile_options(&self) -> strata_ptx::back::Options {
+        let sm = &self.file.sm;
         strata_ptx::back::Options {
-            max_registers: *self.file.sm.registers_per_thread,
-            sm_registers: *self.file.sm.registers,
-            load_window: *self.file.sm.load_window,
-            allocation: (*self.file.sm.register_allocation).into(),
-            indirect_mov: self.file.sm.indirect_mov.as_ref().is_some_and(|has| **has),
-            independent_threads: self.file.sm.independent_threads.as_ref().is_some_and(|has| **has),
+            max_registers: *sm.registers_per_thread,
+            sm_threads: *sm.warp_slots * 32,
+            register_unit: *sm.register_unit / 32,
+            sm_registers: *sm.registers,
+            load_window: *sm.load_window,
+            allocation: (*sm.register_allocation).into(),
+            indirect_mov: sm.indirect_mov.as_ref().is_some_and(|has| **has),
+            independent_threads: sm.independent_threads.as_ref().is_some_and(|has| **has),
             ..Default::default()
         }
     }

@@ -52,7 +52,7 @@ fn largest(file: &MachineFile) -> String {
 }
 
 /// Upper bound of the bytes that each section's parts take.
-fn parts(file: &MachineFile) -> [(String, u64); 10] {
+fn parts(file: &MachineFile) -> [(String, u64); 11] {
     let link = QUEUES_OF_LINK * u64::from(file.doors.network.link_flits());
     let second = file.read_only_cache.as_ref().map_or(0, read_only);
     let caches = read_only(&file.instruction_cache) + read_only(&file.constant_cache) + second;
@@ -63,14 +63,16 @@ fn parts(file: &MachineFile) -> [(String, u64); 10] {
     let (sms, channels) = (u64::from(*file.gpu.sms), u64::from(*file.gpu.channels));
     let doors = &file.doors;
     let cores = u64::from(file.cpu_cores());
+    let gmmus = u64::from(file.gmmus());
     let networks = if file.has_owners() { 3 } else { 2 };
-    let links = networks * (sms + cores + slices * channels) * link * HOST_ITEM_BYTES;
+    let links = networks * (sms + cores + gmmus + slices * channels) * link * HOST_ITEM_BYTES;
     [
         ("sm".to_owned(), sms * (rows + (caches + in_flight) * HOST_ITEM_BYTES)),
         (
             format!("sm.register_file.{}", doors.register_file.name),
             doors.register_file.host_bytes().saturating_mul(sms),
         ),
+        ("translation".to_owned(), translation(file)),
         (format!("lane_path.{}", doors.lane_path.name), doors.lane_path.host_bytes().saturating_mul(sms)),
         (format!("scratchpad.{}", doors.scratchpad.name), doors.scratchpad.host_bytes().saturating_mul(sms)),
         (format!("l1d.{}", doors.l1d.name), doors.l1d.host_bytes().saturating_mul(sms)),
@@ -92,6 +94,15 @@ fn parts(file: &MachineFile) -> [(String, u64); 10] {
         ),
         ("dram".to_owned(), channels * 2 * *file.dram.return_entries as u64 * HOST_ITEM_BYTES),
     ]
+}
+
+/// TLBs, whose frames have room for a line, and what waits.
+fn translation(file: &MachineFile) -> u64 {
+    let Some(config) = &file.translation else { return 0 };
+    let (of_sm, of_gmmu) = config.frames();
+    let waiting = u64::from(*config.l1_tlb.queue) + *config.l1_tlb.mshr_entries as u64;
+    let (sms, gmmus) = (u64::from(*file.gpu.sms), u64::from(file.gmmus()));
+    (sms * (of_sm + 2 * waiting) + gmmus * of_gmmu) * HOST_ITEM_BYTES
 }
 
 /// Memory instructions in flight in a CPU core.

@@ -112,11 +112,16 @@ pub(crate) mod tests {
     /// How a machine ends the sentence that refuses a built-in system which cannot stand in it.
     fn refusal(machine: &str, system: &System) -> Option<&'static str> {
         match (machine, system.about.name.as_str(), system.about.paper.as_deref()) {
-            ("rtx3080" | "rtx3080-quarter" | "v100", "stash", _) => Some("expected sm.shared_bytes, 16384"),
+            ("rtx3080" | "rtx3080-quarter" | "v100" | "a100" | "h200", "stash", _) => {
+                Some("expected sm.shared_bytes, 16384")
+            }
             (owners, "stash", _) if owners != "stash-apu" => {
                 Some("expected such as `l1d.denovo` and `llc.denovo`")
             }
-            ("rtx3080" | "rtx3080-quarter" | "v100", ..) => None,
+            ("a100" | "h200", "unified-sm-mem", _) => {
+                Some("which the smallest carve-out of sm.unified leaves")
+            }
+            ("rtx3080" | "rtx3080-quarter" | "v100" | "a100" | "h200", ..) => None,
             (_, "unified-sm-mem", _) => Some("missing field `storage_bytes`"),
             ("stash-apu", _, Some("fuse")) => Some("such as l1d.denovo, for the registry llc.denovo"),
             ("stash-apu", _, Some("morpheus")) => Some("which l1d.denovo needs"),

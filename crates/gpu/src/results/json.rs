@@ -132,6 +132,9 @@ impl LaunchResult {
             "printed": self.printed,
             "energy": self.energy.as_ref().map(energy::launch),
         });
+        if self.overlapped_cycles > 0 {
+            launch["overlapped_cycles"] = self.overlapped_cycles.into();
+        }
         if let Some(taken) = self.carve_out {
             launch["shared_carve_out_bytes"] = taken.into();
         }

@@ -39,8 +39,11 @@ pub struct LaunchResult {
     pub block: [u32; 3],
     /// Whether it ran on the reference executor, in no time, as launches before a region do.
     pub functional: bool,
-    /// Core cycles from the launch to its last completion.
+    /// Core cycles from the launch, or from the end of the one before it, to its last completion.
     pub cycles: u64,
+    /// Cycles of its latency that had passed when the one before it ended. A profiler, which runs launches one by one, counts
+    /// them too.
+    pub overlapped_cycles: u64,
     /// Instructions issued by warps.
     pub warp_instructions: u64,
     /// Instructions executed by threads.
@@ -213,6 +216,11 @@ impl RunResult {
     /// Core cycles of all launches.
     pub fn launch_cycles(&self) -> u64 {
         self.launches.iter().map(|launch| launch.cycles).sum()
+    }
+
+    /// Core cycles of all launches as a profiler counts them, which runs them one by one.
+    pub fn serial_launch_cycles(&self) -> u64 {
+        self.launches.iter().map(|launch| launch.cycles + launch.overlapped_cycles).sum()
     }
 
     /// Core cycles of all host phases.

@@ -66,6 +66,9 @@ impl RunResult {
             "cycles",
             &format!("{} ({microseconds:.1} us at {} MHz)", group(self.cycles()), self.facts.core_mhz),
         );
+        if self.serial_launch_cycles() > self.launch_cycles() {
+            page.row("one by one", &format!("{} cycles of launches", group(self.serial_launch_cycles())));
+        }
         page.row(
             "instructions",
             &format!(

@@ -36,14 +36,25 @@ const CARDS: &[Card] = &[
         about: "NVIDIA H100 SXM (80 GB HBM3), measured with these microbenchmarks",
         measured: Some(include_str!("../../data/hardware/h100.csv")),
     },
+    Card {
+        name: "a100",
+        about: "NVIDIA A100 (SXM4 80 GB; instructions and constants of other models), published",
+        measured: None,
+    },
     Card { name: "v100", about: "NVIDIA Tesla V100 and TITAN V, published", measured: None },
     Card { name: "rtx3080", about: "NVIDIA GeForce RTX 3080 (GA102), published", measured: None },
     Card { name: "gtx480", about: "NVIDIA GeForce GTX 480 (GF100), published", measured: None },
 ];
 
 /// Machines and the card that each models.
-const OWN: &[(&str, &str)] =
-    &[("gtx480", "gtx480"), ("volta-fuse", "v100"), ("v100", "v100"), ("rtx3080", "rtx3080")];
+const OWN: &[(&str, &str)] = &[
+    ("gtx480", "gtx480"),
+    ("volta-fuse", "v100"),
+    ("v100", "v100"),
+    ("a100", "a100"),
+    ("h200", "h200"),
+    ("rtx3080", "rtx3080"),
+];
 
 /// Every card.
 #[must_use]
@@ -121,6 +132,17 @@ impl Levels {
         }
     }
 
+    /// As others measure it, a walk that finds nothing in any cache: it comes round through several times what the L2 holds.
+    fn coming_round(self, figure: &Figure) -> Option<Figure> {
+        let footprint: u64 = parameter(figure, FOOTPRINT)?.parse().ok()?;
+        if parameter(figure, READ_BEFORE_BY) != Some("none") || footprint < 4 * self.l2_bytes {
+            return None;
+        }
+        let mut round = figure.clone();
+        round.parameters.retain(|(name, _)| *name != READ_BEFORE_BY);
+        Some(round)
+    }
+
     /// Whether a walk finds some of its pointers in the L2 and some not. It is timed over some of them only, which others had read
     /// before, and so is no counterpart of one that comes round.
     fn divide(self, figure: &Figure) -> bool {
@@ -183,6 +205,8 @@ impl Hardware {
         }
         let others_only = self.card.measured.is_none() && levels.divide(figure);
         let curve = if others_only { None } else { between(&alike, figure) };
+        let round = || between(&alike, &levels.coming_round(figure)?);
+        let curve = if self.card.measured.is_none() { curve.or_else(round) } else { curve };
         curve.or_else(|| {
             let level = levels.of(figure)?;
             let said = |fact: &&&Fact| {

@@ -74,7 +74,9 @@ fn every_cards_data_can_be_read() {
         }
     }
     assert!(
-        Hardware::named("gtx481").unwrap_err().contains("found `gtx481`, expected one of h200, h100, v100")
+        Hardware::named("gtx481")
+            .unwrap_err()
+            .contains("found `gtx481`, expected one of h200, h100, a100, v100")
     );
     assert_eq!(own_card("volta-fuse").unwrap().name, "v100");
     assert!(own_card("stash-apu").is_none());
@@ -94,6 +96,11 @@ fn a_counterpart_is_the_case_or_lies_between_or_is_the_levels() {
     swept.parameters.push(("read_before_by", "none".to_owned()));
     let memory = v100.counterpart("latency", &swept, LEVELS).unwrap();
     assert_eq!(memory.low, 427.0);
+    // Others walk round through so much that no cache holds any of it: TLBs do not cover it either.
+    let mut beyond = of_space("global", 64 << 20, "none");
+    beyond.parameters.push(("read_before_by", "none".to_owned()));
+    let slower = v100.counterpart("latency", &beyond, LEVELS).unwrap();
+    assert!(429.5 < slower.low && slower.high < 430.5, "{slower:?}");
     for space in ["global", "global-cg"] {
         assert_eq!(v100.counterpart("latency", &of_space(space, 24 << 20, "none"), LEVELS), None);
     }

@@ -399,7 +399,7 @@ impl ReadOnly for ReadOnlyCache {
         let name = match self.client {
             Client::Constant => "constant_cache",
             Client::Instruction => "instruction_cache",
-            Client::ReadOnly | Client::L1d | Client::Scratchpad => "read_only_cache",
+            Client::ReadOnly | Client::L1d | Client::Scratchpad | Client::Gmmu => "read_only_cache",
         };
         vec![Group { name, ..self.statistics.report() }]
     }

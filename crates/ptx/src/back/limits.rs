@@ -90,6 +90,11 @@ impl Limits {
         (rows + self.reserved).next_multiple_of(self.unit).max(self.free)
     }
 
+    /// The most rows that cost no more than so many do.
+    pub(super) fn costless(&self, rows: usize) -> usize {
+        (self.charged(rows as u32) - self.reserved).min(self.registers) as usize
+    }
+
     /// How many rows to spread over when `rows` suffice: some more, but no warp fewer; `None` if not to spread.
     pub(super) fn roomy(&self, rows: usize) -> Option<usize> {
         if self.allocation == RegisterAllocation::Tight {
@@ -105,20 +110,20 @@ impl Options {
         let required =
             bounds.required.map(|ntid| ntid.iter().fold(1, |threads: u32, n| threads.saturating_mul(*n)));
         let threads = required.or(bounds.max_threads).unwrap_or(0);
+        let unit = self.register_unit.max(1);
+        let whole_units = |registers: u32| registers / unit * unit;
         // Whole warps are resident, and registers are handed out in units.
         let resident =
             threads.div_ceil(32).saturating_mul(32).saturating_mul(bounds.min_ctas.unwrap_or(1).max(1));
-        let share = self.sm_registers.checked_div(resident).map_or(u32::MAX, |share| {
-            let unit = self.register_unit.max(1);
-            (share / unit * unit).max(unit)
-        });
+        let share = self.sm_registers.checked_div(resident);
+        let share = share.map_or(u32::MAX, |share| whole_units(share).max(unit));
         let registers = self.max_registers.min(share).min(bounds.max_registers.unwrap_or(u32::MAX));
         let registers = registers.saturating_sub(self.reserved_registers).max(1);
         Limits {
             registers,
             predicates: self.max_predicates,
-            unit: self.register_unit.max(1),
-            free: self.sm_registers / self.sm_threads.max(1),
+            unit,
+            free: whole_units(self.sm_registers / self.sm_threads.max(1)),
             reserved: self.reserved_registers,
             allocation: self.allocation,
         }

@@ -32,6 +32,11 @@ impl<'a> LiveSet<'a> {
         self.members[1].len()
     }
 
+    /// Whether a register is a member.
+    pub fn contains(&self, reg: VReg) -> bool {
+        self.place[reg.0 as usize] != u32::MAX
+    }
+
     /// Adds a register; true when it was not there.
     pub fn insert(&mut self, reg: VReg) -> bool {
         let kind = self.kind(reg);

@@ -103,7 +103,7 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
     simplify::simplify(&mut body);
     arrays::settle_numbers(&mut body);
     let limits = options.limits(function.launch_bounds);
-    let mut allocation = schedule_and_allocate(body, limits, options.load_window, function.local_bytes)?;
+    let mut allocation = schedule_and_allocate(&body, limits, options.load_window, function.local_bytes)?;
     if cfg!(debug_assertions) {
         verify::verify(&allocation).expect("each use reads the value that it should");
     }
@@ -112,24 +112,28 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
     Ok(allocation)
 }
 
-/// Orders and allocates so that as many loads overlap as registers allow without costing a warp: an order is
-/// given up for one with fewer rows in flight only when that spills less or lets more warps be
-/// resident. For a crowded kernel the first order will do.
+/// Orders and allocates so that as many loads overlap as registers allow without costing a warp: those with which an SM is
+/// full or, of a kernel that needs more in any order, those that cost no more than it. Colouring may need more rows than
+/// are live together: then fewer may be. For a crowded kernel the first order will do.
 fn schedule_and_allocate(
-    body: Body,
+    body: &Body,
     limits: Limits,
     load_window: u32,
     local_bytes: u32,
 ) -> Result<Allocation, BackError> {
-    let cfg = cfg::Cfg::new(&body);
+    let cfg = cfg::Cfg::new(body);
+    let liveness = liveness::Liveness::new(body, &cfg)?;
+    let window = load_window as usize;
+    let ordered = |live| schedule::schedule(body, &cfg, &liveness, schedule::Bounds { window, live });
+    let most = limits.costless(ordered(limits.costless(0)).live);
+    let fewer = if window == 0 { &[0][..] } else { &[0, 1, 2, 4, most] };
     let mut best: Option<Allocation> = None;
-    for window in schedule::WINDOWS.into_iter().filter(|window| *window <= load_window as usize) {
-        let mut ordered = body.clone();
-        schedule::schedule(&mut ordered, &cfg, window);
-        let allocation = allocate::allocate(ordered, limits, local_bytes)?;
+    for fewer in fewer {
+        let ordered = ordered(most.saturating_sub(*fewer));
+        let allocation = allocate::allocate(ordered.body, limits, local_bytes)?;
         let crowded = allocation.crowded;
         let cost = |allocation: &Allocation| (allocation.slots.bytes(), limits.charged(allocation.registers));
-        let free = cost(&allocation) == (0, limits.charged(0));
+        let free = cost(&allocation) <= (0, limits.charged(most as u32));
         if best.as_ref().is_none_or(|best| cost(&allocation) < cost(best)) {
             best = Some(allocation);
         }

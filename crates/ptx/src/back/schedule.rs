@@ -2,41 +2,126 @@
 //!
 //! A warp issues in order and stalls at the first use of a value on its way, so the order decides how many of a
 //! warp's accesses overlap. Text from compilers leaves each load beside its use. Here loads, and what their
-//! addresses need, move up as far as dependences, memory order and a bound on the rows in flight
-//! allow; everything else keeps its order.
+//! addresses need, move up as far as dependences, memory order and bounds on the rows in flight and on the rows
+//! that are live allow; everything else keeps its order. `docs/loads.md` compares the outcome with ptxas.
 
 use super::body::{Body, definitions, uses};
 use super::cfg::Cfg;
+use super::live_set::LiveSet;
+use super::liveness::Liveness;
 use super::memory_order::{Extent, MemoryOrder};
 use crate::ir::{VInst, VReg};
-use crate::isa::Order;
+use crate::isa::{Order, Width};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Bounds to try on the rows that loads of one block may have on the way before their first use, widest first; those
-/// above [`Options::load_window`](super::Options::load_window) are left out. With zero the text's order stays.
-pub const WINDOWS: [usize; 5] = [32, 16, 8, 4, 0];
-/// Issue slots until a result can be used, in the order's own model of time.
-const LOAD_LATENCY: u32 = 32;
+/// Issue slots until a result can be used, in the order's own model of time. A load takes longer than what could hide it:
+/// those by a loaded address come after the others, as in ptxas's code. No figure of `docs/loads.md` differs from 128 to 512.
+const LOAD_LATENCY: u32 = 256;
+/// Windows that are tried where rows run out, each half as wide as the one before.
+const NARROWER: usize = 5;
 const LATENCY: u32 = 4;
 
-/// Reorders a body in place; loads put at most `window` rows in flight.
-pub fn schedule(body: &mut Body, cfg: &Cfg, window: usize) {
-    if window == 0 {
-        return;
-    }
+/// What bounds how far loads move.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Most rows that loads may have on the way.
+    pub window: usize,
+    /// Most rows that may be live together where loads have moved.
+    pub live: usize,
+}
+
+/// A body with its instructions in order, and the most rows that are live together in it.
+pub struct Ordered {
+    /// The body.
+    pub body: Body,
+    /// Rows.
+    pub live: usize,
+}
+
+/// Orders a body. Each stretch of code between walls has the widest window that keeps to the bound on live rows; where none
+/// does, the order with the fewest.
+pub fn schedule(body: &Body, cfg: &Cfg, liveness: &Liveness, bounds: Bounds) -> Ordered {
     let mut scratch = Scratch::new(body.registers.len());
+    let mut live = LiveRows::new(body, liveness);
+    let mut code = body.code.clone();
+    let mut most = 0;
     for block in &cfg.order {
         let range = cfg.block(*block).range();
-        let mut start = range.start;
-        for at in range.clone() {
+        live.begin(&liveness.live_out[block.index()]);
+        let mut end = range.end;
+        for at in range.clone().rev() {
             if body.code[at].op.traits().order == Order::Wall {
-                segment(body, start..at, &mut scratch, window);
-                start = at + 1;
+                most = most.max(segment(&mut code, body, at + 1..end, &mut scratch, &mut live, bounds));
+                most = most.max(live.walk(at, &[0]));
+                end = at;
             }
         }
-        segment(body, start..range.end, &mut scratch, window);
+        most = most.max(segment(&mut code, body, range.start..end, &mut scratch, &mut live, bounds));
+    }
+    let mut ordered = body.clone();
+    ordered.code = code;
+    Ordered { body: ordered, live: most }
+}
+
+/// The rows that are live, followed back through a block.
+struct LiveRows<'a> {
+    body: &'a Body,
+    kills: &'a [bool],
+    set: LiveSet<'a>,
+    /// What the last walk put in, and took out.
+    changes: Vec<(VReg, bool)>,
+}
+
+impl<'a> LiveRows<'a> {
+    fn new(body: &'a Body, liveness: &'a Liveness) -> LiveRows<'a> {
+        LiveRows { body, kills: &liveness.kills, set: LiveSet::new(body), changes: Vec::new() }
+    }
+
+    /// Goes to the end of a block.
+    fn begin(&mut self, live_out: &[u32]) {
+        self.set.become_all(live_out);
+    }
+
+    /// Goes back over instructions, numbered from `start`, in an order; the most rows that are live together on the way.
+    fn walk(&mut self, start: usize, order: &[u32]) -> usize {
+        self.changes.clear();
+        let mut most = self.set.rows;
+        for at in order.iter().rev().map(|at| start + *at as usize) {
+            let inst = &self.body.code[at];
+            definitions(inst).for_each(|reg| self.put(reg));
+            most = most.max(self.set.rows);
+            if self.kills[at] {
+                definitions(inst).for_each(|reg| self.take(reg));
+            }
+            uses(inst).for_each(|reg| self.put(reg));
+            most = most.max(self.set.rows);
+        }
+        most
+    }
+
+    /// Goes back to where the last walk began.
+    fn undo(&mut self) {
+        for (reg, came) in self.changes.drain(..).rev() {
+            if came {
+                self.set.remove(reg)
+            } else {
+                self.set.insert(reg)
+            };
+        }
+    }
+
+    fn put(&mut self, reg: VReg) {
+        if self.set.insert(reg) {
+            self.changes.push((reg, true));
+        }
+    }
+
+    fn take(&mut self, reg: VReg) {
+        if self.set.remove(reg) {
+            self.changes.push((reg, false));
+        }
     }
 }
 
@@ -45,6 +130,7 @@ struct Scratch {
     last_write: Vec<u32>,
     readers: Vec<Vec<u32>>,
     touched: Vec<VReg>,
+    lives: Vec<Life>,
 }
 
 impl Scratch {
@@ -53,6 +139,7 @@ impl Scratch {
             last_write: vec![u32::MAX; registers],
             readers: vec![Vec::new(); registers],
             touched: Vec::new(),
+            lives: vec![Life::default(); registers],
         }
     }
 
@@ -140,55 +227,154 @@ fn dependences(code: &[VInst], body: &Body, scratch: &mut Scratch) -> Dependence
     Dependences { successors, waits_for, feeds_load, rows }
 }
 
-/// Reorders the instructions of a range.
-fn segment(body: &mut Body, range: Range<usize>, scratch: &mut Scratch, window: usize) {
-    if range.len() < 2 {
-        return;
+/// Orders the instructions of a range, and says how many rows are live together there. `live` stands at its end, and then at
+/// its start.
+fn segment(
+    code: &mut [VInst],
+    body: &Body,
+    range: Range<usize>,
+    scratch: &mut Scratch,
+    live: &mut LiveRows<'_>,
+    bounds: Bounds,
+) -> usize {
+    let text: Vec<u32> = (0..range.len() as u32).collect();
+    let in_range = &body.code[range.clone()];
+    let is_load = |inst: &VInst| matches!(inst.op.traits().order, Order::Access(access) if access.is_load());
+    if range.len() < 2 || bounds.window == 0 || !in_range.iter().any(is_load) {
+        return live.walk(range.start, &text);
     }
-    let order = {
-        let code = &body.code[range.clone()];
-        let dependences = dependences(code, body, scratch);
-        if !dependences.rows.iter().any(|rows| *rows > 0) {
-            return;
+    let dependences = dependences(in_range, body, scratch);
+    for reg in in_range.iter().flat_map(|inst| uses(inst).chain(definitions(inst))) {
+        scratch.lives[reg.0 as usize].later = live.set.contains(reg);
+    }
+    let mut best = (live.walk(range.start, &text), text);
+    for window in std::iter::successors(Some(bounds.window), |window| Some(window / 2)).take(NARROWER) {
+        let pressure = Pressure::new(body, in_range, &mut scratch.lives, &live.set);
+        let order = order(&dependences, Bounds { window, ..bounds }, pressure);
+        live.undo();
+        let rows = live.walk(range.start, &order);
+        let fits = rows <= bounds.live;
+        if fits || rows < best.0 {
+            best = (rows, order);
         }
-        order(dependences, window)
-    };
-    let mut old: Vec<Option<VInst>> = body.code[range.clone()].iter().cloned().map(Some).collect();
-    for (to, from) in range.zip(order) {
-        body.code[to] = old[from as usize].take().expect("each instruction is placed once");
+        if fits {
+            break;
+        }
+    }
+    let (rows, order) = best;
+    for (to, from) in range.clone().zip(order) {
+        code[to] = in_range[from as usize].clone();
+    }
+    rows
+}
+
+/// What is known of a register while a stretch of code is ordered.
+#[derive(Clone, Copy, Default)]
+struct Life {
+    /// Reads that have no place in the order yet.
+    reads: u32,
+    /// Whether it has a value.
+    here: bool,
+    /// Whether that is needed behind the stretch.
+    later: bool,
+}
+
+/// The rows that are live at the end of the order so far.
+struct Pressure<'a> {
+    body: &'a Body,
+    code: &'a [VInst],
+    lives: &'a mut [Life],
+    rows: usize,
+}
+
+impl<'a> Pressure<'a> {
+    /// At the start of a stretch, where `before` stands.
+    fn new(body: &'a Body, code: &'a [VInst], lives: &'a mut [Life], before: &LiveSet<'_>) -> Pressure<'a> {
+        for reg in code.iter().flat_map(|inst| uses(inst).chain(definitions(inst))) {
+            let life = &mut lives[reg.0 as usize];
+            *life = Life { reads: 0, here: before.contains(reg), later: life.later };
+        }
+        for reg in code.iter().flat_map(uses) {
+            lives[reg.0 as usize].reads += 1;
+        }
+        Pressure { body, code, lives, rows: before.rows }
+    }
+
+    /// The rows that are live after an instruction that goes next.
+    fn after(&self, at: u32) -> usize {
+        let inst = &self.code[at as usize];
+        let rows = |reg: VReg| Width::of(self.body.ty(reg)).rows();
+        let reads = |reg: VReg| uses(inst).filter(|other| *other == reg).count() as u32;
+        let writes = |reg: VReg| definitions(inst).any(|other| other == reg);
+        let mut after = self.rows;
+        for reg in definitions(inst) {
+            let life = self.lives[reg.0 as usize];
+            if !life.here && (life.later || life.reads > reads(reg)) {
+                after += rows(reg);
+            }
+        }
+        for (place, reg) in uses(inst).enumerate() {
+            let life = self.lives[reg.0 as usize];
+            let again = uses(inst).take(place).any(|other| other == reg);
+            if life.here && !life.later && life.reads == reads(reg) && !again && !writes(reg) {
+                after -= rows(reg);
+            }
+        }
+        after
+    }
+
+    /// Puts an instruction next.
+    fn pass(&mut self, at: u32) {
+        self.rows = self.after(at);
+        let inst = &self.code[at as usize];
+        for reg in uses(inst) {
+            let life = &mut self.lives[reg.0 as usize];
+            life.reads -= 1;
+            life.here &= life.later || life.reads > 0;
+        }
+        for reg in definitions(inst) {
+            let life = &mut self.lives[reg.0 as usize];
+            life.here = life.later || life.reads > 0;
+        }
     }
 }
 
-/// List scheduling: each slot takes, of the instructions whose operands are there, one that a load waits
-/// for if rows may still be put in flight, else the first in the text.
-fn order(mut dependences: Dependences, window: usize) -> Vec<u32> {
-    let count = dependences.waits_for.len();
+/// List scheduling: each slot takes, of the instructions whose operands are there, one that a load waits for if that keeps to
+/// the bounds, else the first in the text that does. Where none does, the first that is left in the text goes.
+fn order(dependences: &Dependences, bounds: Bounds, mut pressure: Pressure<'_>) -> Vec<u32> {
+    let mut waits_for = dependences.waits_for.clone();
+    let count = waits_for.len();
     let mut usable_at = vec![0u32; count];
-    let mut ready = Ready::default();
-    for at in (0..count as u32).filter(|at| dependences.waits_for[*at as usize] == 0) {
+    let mut ready = Ready::new(count);
+    for at in (0..count as u32).filter(|at| waits_for[*at as usize] == 0) {
         ready.add(at, 0);
     }
     let mut landed = vec![false; count];
     let mut loaded_by: Vec<Vec<u32>> = vec![Vec::new(); count];
     let (mut in_flight, mut now) = (0, 0);
     let mut order = Vec::with_capacity(count);
-    while let Some(at) = ready.take(now, in_flight, window, &dependences) {
+    let fits = |at: u32, in_flight: usize, pressure: &Pressure<'_>| {
+        let after = pressure.after(at);
+        in_flight + dependences.rows[at as usize] <= bounds.window && after <= bounds.live.max(pressure.rows)
+    };
+    while let Some(at) = ready.take(now, dependences, |at| fits(at, in_flight, &pressure)) {
         now = usable_at[at as usize].max(now) + 1;
         order.push(at);
+        pressure.pass(at);
         for load in std::mem::take(&mut loaded_by[at as usize]) {
             if !std::mem::replace(&mut landed[load as usize], true) {
                 in_flight -= dependences.rows[load as usize];
             }
         }
         in_flight += dependences.rows[at as usize];
-        for (to, latency) in std::mem::take(&mut dependences.successors[at as usize]) {
+        for &(to, latency) in &dependences.successors[at as usize] {
             let to_index = to as usize;
             if latency == LOAD_LATENCY && dependences.rows[at as usize] > 0 {
                 loaded_by[to_index].push(at);
             }
             usable_at[to_index] = usable_at[to_index].max(now - 1 + latency);
-            dependences.waits_for[to_index] -= 1;
-            if dependences.waits_for[to_index] == 0 {
+            waits_for[to_index] -= 1;
+            if waits_for[to_index] == 0 {
                 ready.add(to, usable_at[to_index]);
             }
         }
@@ -201,37 +387,70 @@ type Smallest<T> = BinaryHeap<Reverse<T>>;
 
 /// Instructions that wait for no other: those whose operands are on their way, with the slot when they are there, and
 /// those that can go.
-#[derive(Default)]
 struct Ready {
     waiting: Smallest<(u32, u32)>,
     plain: Smallest<u32>,
     /// Those that a load waits for, by the rows that they put in flight themselves.
     hurried: Vec<Smallest<u32>>,
+    /// Whether each has its place.
+    placed: Vec<bool>,
+    /// The first in the text that has none.
+    first: usize,
 }
 
 impl Ready {
+    fn new(count: usize) -> Ready {
+        let (waiting, plain, hurried) = Default::default();
+        Ready { waiting, plain, hurried, placed: vec![false; count], first: 0 }
+    }
+
     fn add(&mut self, at: u32, usable_at: u32) {
         self.waiting.push(Reverse((usable_at, at)));
     }
 
-    /// Takes the next instruction to issue at slot `now`; what must wait comes last, the shortest wait first.
-    fn take(&mut self, now: u32, in_flight: usize, window: usize, dependences: &Dependences) -> Option<u32> {
-        let nothing = self.plain.is_empty() && self.hurried.iter().all(BinaryHeap::is_empty);
-        let first = self.waiting.peek().map_or(0, |Reverse((usable_at, _))| *usable_at);
-        let until = if nothing { now.max(first) } else { now };
-        while let Some(Reverse((usable_at, at))) = self.waiting.peek().copied() {
-            if usable_at > until {
-                break;
-            }
-            self.waiting.pop();
-            self.queue(at, dependences).push(Reverse(at));
+    /// Takes the next instruction to issue at slot `now`; when the operands of none are there, as soon as one's are.
+    fn take(&mut self, now: u32, dependences: &Dependences, fits: impl Fn(u32) -> bool) -> Option<u32> {
+        while self.placed.get(self.first).copied()? {
+            self.first += 1;
         }
-        let next = |queue: &Smallest<u32>| queue.peek().map(|Reverse(at)| *at);
-        let fitting = self.hurried.iter().enumerate().filter(|(rows, _)| in_flight + rows <= window);
-        let hurried = fitting.filter_map(|(_, queue)| next(queue)).min();
-        let at = hurried.or_else(|| self.hurried.iter().chain([&self.plain]).filter_map(next).min())?;
-        self.queue(at, dependences).pop();
+        let mut until = now;
+        let at = loop {
+            while let Some(Reverse((usable_at, at))) = self.waiting.peek().copied() {
+                if usable_at > until {
+                    break;
+                }
+                self.waiting.pop();
+                if !self.placed[at as usize] {
+                    self.queue(at, dependences).push(Reverse(at));
+                }
+            }
+            let heads = self.heads();
+            let (hurried, plain) = heads.split_at(heads.len() - 1);
+            let fitting =
+                |heads: &[Option<u32>]| heads.iter().flatten().copied().filter(|at| fits(*at)).min();
+            if let Some(at) = fitting(hurried).or_else(|| fitting(plain)) {
+                break at;
+            }
+            match self.waiting.peek() {
+                Some(Reverse((usable_at, _))) if heads.iter().all(Option::is_none) => until = *usable_at,
+                _ => break self.first as u32,
+            }
+        };
+        self.placed[at as usize] = true;
         Some(at)
+    }
+
+    /// The first in the text of each queue of those that can go, the plain ones last.
+    fn heads(&mut self) -> Vec<Option<u32>> {
+        let Ready { plain, hurried, placed, .. } = self;
+        let head = |queue: &mut Smallest<u32>| loop {
+            let Reverse(at) = *queue.peek()?;
+            if !placed[at as usize] {
+                break Some(at);
+            }
+            queue.pop();
+        };
+        hurried.iter_mut().chain([plain]).map(head).collect()
     }
 
     fn queue(&mut self, at: u32, dependences: &Dependences) -> &mut Smallest<u32> {

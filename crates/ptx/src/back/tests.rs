@@ -303,6 +303,57 @@ fn loads_move_up_but_not_past_what_they_may_depend_on() {
     assert!(reads_64 > Some(2));
 }
 
+/// Loads of shared memory before the first addition, and the kernel's registers, when 40 are added up one after the other on
+/// an SM that is full with so many registers a thread.
+fn loads_ahead(full: u32) -> (usize, u32) {
+    let mut code = vec![inst(lid(), &[0], &[])];
+    for n in 1..=40 {
+        code.push(inst(Op::Load(mode(Space::Shared, Ty::U32)), &[n], &[reg(0)]));
+        code.push(inst(ADD, &[41], &[reg(if n == 1 { 0 } else { 41 }), reg(n)]));
+    }
+    code.push(store(bits(0), Ty::U32, reg(41)));
+    let options = Options { sm_registers: full, sm_threads: 1, ..plain() };
+    let kernel = compile(&function(code, vec![Ty::B32; 42]), &options).expect("compiles");
+    let ahead = kernel.code.iter().take_while(|inst| inst.op != ADD);
+    (ahead.filter(|inst| matches!(inst.op, Op::Load(_))).count(), kernel.registers)
+}
+
+#[test]
+fn loads_move_up_as_far_as_registers_cost_no_warp() {
+    // The address is live all the time. What is left are places for values on their way, but for no more than the window has.
+    assert_eq!(loads_ahead(16), (15, 16));
+    assert_eq!(loads_ahead(11), (10, 11));
+    assert_eq!(loads_ahead(250).0, 32);
+    // The address, the sum and a value at a time are what it takes; before the first sum two values have a place.
+    assert_eq!(loads_ahead(1), (2, 3));
+}
+
+#[test]
+fn loads_by_a_loaded_address_come_after_the_others() {
+    // The addresses of 20 loads are a chain of sums, of which each takes 4 slots: the last goes in slot 80 or later. The value of the
+    // first load would have been there long before.
+    let load = |space, dst, at| inst(Op::Load(mode(space, Ty::U32)), &[dst], &[at]);
+    let mut code = vec![
+        inst(lid(), &[0], &[]),
+        load(Space::Shared, 1, bits(64)),
+        inst(ADD, &[2], &[reg(1), reg(0)]),
+        load(Space::Local, 3, reg(2)),
+    ];
+    for n in 0..20 {
+        let before = if n == 0 { 0 } else { 3 + n };
+        code.push(inst(ADD, &[4 + n], &[reg(before), reg(0)]));
+        code.push(load(Space::Shared, 24 + n, reg(4 + n)));
+    }
+    code.extend((0..20).map(|n| inst(ADD, &[3], &[reg(3), reg(24 + n)])));
+    code.push(store(bits(0), Ty::U32, reg(3)));
+    let kernel = compile(&function(code, vec![Ty::B32; 44]), &Options::default()).expect("compiles");
+    let loads = kernel.code.iter().filter_map(|inst| match inst.op {
+        Op::Load(mode) => Some(mode.space),
+        _ => None,
+    });
+    assert_eq!(loads.collect::<Vec<_>>().iter().position(|space| *space == Space::Local), Some(21));
+}
+
 #[test]
 fn the_checker_finds_wrong_places() {
     let mut code: Vec<VInst> = (0..6).map(|n| inst(lid(), &[n], &[])).collect();
@@ -324,6 +375,11 @@ fn spreading_costs_no_warp() {
     let rows: Vec<usize> =
         [10, 27, 29, 30, 36, 37].into_iter().filter_map(|rows| limits.roomy(rows)).collect();
     assert_eq!(rows, [14, 29, 29, 34, 37, 37]);
+    // 32,768 registers for 1,536 threads are 21.3, in units of two 20: with 21 an SM would hold fewer warps.
+    let options = Options { sm_registers: 32_768, sm_threads: 1536, register_unit: 2, ..Options::default() };
+    let limits = options.limits(Default::default());
+    let rows: Vec<usize> = [12, 16, 17, 18].into_iter().filter_map(|rows| limits.roomy(rows)).collect();
+    assert_eq!(rows, [16, 17, 17, 19]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 use super::instruction::MemoryInstruction;
 use crate::launch::{Fault, FaultKind, Launch};
 
-/// An instruction's lanes, split by the memory they access. The four masks are disjoint.
+/// An instruction's lanes, split by the memory they access. The first four masks are disjoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// Lanes in global memory. Constant variables reached through generic addresses count as global.
@@ -20,6 +20,8 @@ pub struct Places {
     pub shared: LaneMask,
     /// Lanes in constant or parameter memory.
     pub constant: LaneMask,
+    /// Of those in shared memory, the lanes in that of another CTA of the cluster.
+    pub remote: LaneMask,
 }
 
 impl Places {
@@ -280,6 +282,7 @@ impl Resolver {
         let [(_, global), (_, shared), (_, local), (_, params)] =
             memory::split_by_space(space, addresses, lanes);
         let mut bases = [memory.shared_base; WARP_LANES];
+        let mut remote = 0;
         for lane in lanes_of(lanes) {
             let (at, bit) = (addresses[lane], 1 << lane);
             let end = at.saturating_add(width);
@@ -292,6 +295,7 @@ impl Resolver {
             {
                 let base = self.base_in_cluster(memory.cta_slot, rank);
                 bases[lane] = base.unwrap_or_default();
+                remote |= LaneMask::from(bases[lane] != memory.shared_base) << lane;
                 let inside = within + width <= u64::from(launch.shared_per_cta());
                 (at < MAPPED && base.is_some() && inside, "shared::cluster")
             } else if shared & bit != 0 {
@@ -332,7 +336,7 @@ impl Resolver {
         Ok(if space == Space::Const {
             Places { constant: global, ..Places::default() }
         } else {
-            Places { global, local, shared, constant: params }
+            Places { global, local, shared, constant: params, remote }
         })
     }
 

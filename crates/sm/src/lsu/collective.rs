@@ -124,6 +124,7 @@ impl Lsu {
         // A copy reaches shared memory in its second step.
         let is_copy = entry.operation == Operation::Copy;
         entry.shared = if is_copy { 0 } else { places.shared };
+        entry.remote = if is_copy { 0 } else { places.remote };
         entry.constant = 0;
         let lanes = if is_copy { places.global } else { places.shared };
         entry.shape = match lanes {

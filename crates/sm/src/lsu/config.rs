@@ -78,6 +78,17 @@ pub struct ScratchpadConfig {
     /// Cycles from an instruction's last pass through the banks to its completion.
     #[schemars(range(min = 1, max = 1024), extend("unit" = "cycles"))]
     pub latency_cycles: Cited<u32>,
+    /// Cycles more where a lane accesses the shared memory of another CTA of its cluster; none when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 4096), extend("unit" = "cycles"))]
+    pub remote_latency_cycles: Option<Cited<u32>>,
+}
+
+impl ScratchpadConfig {
+    /// Cycles more to another CTA of the cluster.
+    pub fn remote_latency(&self) -> u32 {
+        self.remote_latency_cycles.as_deref().map_or(0, |cycles| *cycles)
+    }
 }
 
 /// What a load/store unit needs to know about its SM.
@@ -127,6 +138,7 @@ impl LsuConfig {
         in_range("shared.banks", *self.shared.banks, 1, 64)?;
         in_range("shared.bank_bytes", *self.shared.bank_bytes, 4, 16)?;
         in_range("shared.latency_cycles", *self.shared.latency_cycles, 1, 1024)?;
+        in_range("shared.remote_latency_cycles", self.shared.remote_latency(), 0, 4096)?;
         in_range("texture.lanes_per_cycle", *self.texture.lanes_per_cycle, 1, 32)?;
         in_range("texture.texels_per_cycle", *self.texture.texels_per_cycle, 1, 8)?;
         in_range("texture.filter_latency_cycles", *self.texture.filter_latency_cycles, 1, 1024)?;

@@ -117,6 +117,8 @@ pub struct Entry {
     pub local_word: u8,
     /// Lanes that access shared memory.
     pub shared: LaneMask,
+    /// Of these, the lanes that access that of another CTA of the cluster.
+    pub remote: LaneMask,
     /// Lanes in constant or parameter memory whose line has yet to be requested.
     pub constant: LaneMask,
     /// Address pattern across lanes; [`Shape::Any`] when the lanes span several spaces.
@@ -155,6 +157,7 @@ impl Entry {
         local_left: 0,
         local_word: 0,
         shared: 0,
+        remote: 0,
         constant: 0,
         shape: Shape::Any,
         open: 0,
@@ -309,13 +312,15 @@ impl Table {
         self.len
     }
 
-    /// The entry that [`Table::claim`] will take next, to be filled in.
+    /// The entry that [`Table::claim`] will take next, to be filled in. No lane is remote.
     #[inline]
     pub fn vacant(&mut self) -> &mut Entry {
         if self.next == self.entries.len() {
             self.entries.push(Entry::EMPTY);
         }
-        &mut self.entries[self.next]
+        let entry = &mut self.entries[self.next];
+        entry.remote = 0;
+        entry
     }
 
     /// The place that [`Table::claim`] will take next.

@@ -76,6 +76,7 @@ impl Lsu {
         entry.global = places.global;
         (entry.local, entry.local_left, entry.local_word) = (places.local, places.local, 0);
         (entry.shared, entry.constant) = (places.shared, places.constant);
+        entry.remote = places.remote;
         // Local memory is accessed one word at a time.
         let piece = if places.local != 0 { width.min(4) } else { width };
         entry.shape = match stride {

@@ -37,12 +37,16 @@ pub struct Scratchpad {
     /// Base-2 logarithm of a bank's width in bytes.
     bank_shift: u32,
     latency: u64,
+    /// Cycles more to another CTA of the cluster.
+    remote_latency: u64,
     /// Instructions waiting for their passes, oldest first.
     queue: DelayLine<Place>,
     /// First cycle in which no pass is in progress.
     free_at: Cycle,
     /// Instructions whose passes have begun, ordered by completion cycle.
     under_way: DelayLine<Place>,
+    /// The same of those that take the way to another CTA.
+    remote: DelayLine<Place>,
     /// Accesses of the lane path's own ([`OWN`]) in the queue, and those that read and are under way.
     own: VecDeque<LaneAccess>,
     own_under_way: VecDeque<LaneAccess>,
@@ -58,9 +62,11 @@ impl Scratchpad {
             banks: *config.banks,
             bank_shift: config.bank_bytes.trailing_zeros(),
             latency: u64::from(*config.latency_cycles),
+            remote_latency: u64::from(config.remote_latency()),
             queue: DelayLine::growing(instructions),
             free_at: Cycle::ZERO,
             under_way: DelayLine::growing(instructions),
+            remote: DelayLine::growing(instructions),
             own: VecDeque::new(),
             own_under_way: VecDeque::new(),
             changed: 0,
@@ -141,7 +147,8 @@ impl Scratchpad {
     }
 
     /// Begins an instruction's passes. Its bytes move now; it completes `latency` cycles after its last pass.
-    /// Instructions pass one after another, so no other instruction can observe an intermediate state.
+    /// Instructions pass one after another, so no other instruction can observe an intermediate state. What is in another CTA's shared
+    /// memory moves in the same cycle, and is `remote_latency` later to complete.
     #[inline]
     pub fn perform(&mut self, place: Place, entry: &mut Entry, now: Cycle, statistics: &mut LsuStatistics) {
         let least = self.least_passes(entry);
@@ -153,9 +160,13 @@ impl Scratchpad {
         statistics.shared_passes += passes;
         statistics.shared_conflict_cycles += passes - least;
         self.free_at = now + passes;
-        self.under_way
-            .push(now + (passes - 1 + self.latency), place)
-            .expect("there is room for every instruction in flight");
+        let local = now + (passes - 1 + self.latency);
+        let (line, ready) = if entry.remote == 0 {
+            (&mut self.under_way, local)
+        } else {
+            (&mut self.remote, local + self.remote_latency)
+        };
+        line.push(ready, place).expect("there is room for every instruction in flight");
         match entry.operation {
             Operation::Load | Operation::LoadMatrix(_) => self.load(entry),
             Operation::Store | Operation::Copy => self.store(entry),
@@ -173,19 +184,19 @@ impl Scratchpad {
     /// Dequeues the next completed instruction.
     #[inline]
     pub fn complete(&mut self, now: Cycle) -> Option<Place> {
-        self.under_way.pop(now)
+        self.under_way.pop(now).or_else(|| self.remote.pop(now))
     }
 
     /// Earliest cycle in which a pass begins or an instruction completes.
     pub fn next_event(&self) -> Cycle {
         let begin = self.queue.next_ready();
         let begin = if begin == Cycle::NEVER { begin } else { begin.max(self.free_at) };
-        begin.min(self.under_way.next_ready())
+        begin.min(self.next_completion())
     }
 
     /// Earliest cycle in which an instruction completes.
     pub fn next_completion(&self) -> Cycle {
-        self.under_way.next_ready()
+        self.under_way.next_ready().min(self.remote.next_ready())
     }
 
     /// Values that atomics have changed.

@@ -113,7 +113,9 @@ pub(super) fn global(scale: Scale, target: Target) -> Vec<Benchmark> {
     }
     if scale == Scale::Small {
         // The L2 still holds some of the largest footprint. The full set sweeps elsewhere.
-        let walks = [THROUGH, PAST].map(|space| Walk::new(space, 256 << 10, 128).swept_past(target.l2_bytes));
+        // Then with more pages than a first level of TLBs has.
+        let walks = [(THROUGH, 256 << 10), (PAST, 256 << 10), (THROUGH, 64 << 20)];
+        let walks = walks.map(|(space, bytes)| Walk::new(space, bytes, 128).swept_past(target.l2_bytes));
         found.extend(walks.iter().map(|walk| walk.benchmark(&text)));
     }
     // By stride, in order: how long a line and a sector are, and whether anything is fetched ahead.

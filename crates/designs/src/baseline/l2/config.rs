@@ -1,12 +1,12 @@
 //! The parameters of an L2 slice.
 
 use strata_engine::Cited;
-use strata_memory::LINE_BYTES;
 use strata_memory::insertion::InsertionPolicy;
 use strata_memory::policy::Chosen;
 use strata_memory::prefetch::{PrefetchPolicy, Prefetching};
 use strata_memory::replacement;
 use strata_memory::tags::SetIndex;
+use strata_memory::{LINE_BYTES, ParameterError};
 
 use crate::chassis::llc::{Parameters, llc_config};
 
@@ -23,6 +23,15 @@ llc_config! {
         /// Unit of a fetch from DRAM in bytes.
         #[schemars(range(min = 4, max = LINE_BYTES), extend("unit" = "B"))]
         pub sector_bytes: Cited<usize>,
+        /// Bytes of a line that the slice reads or writes in a cycle; without this key, all of it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = LINE_BYTES), extend("unit" = "B"))]
+        pub data_bytes_per_cycle: Option<Cited<u32>>,
+        /// Cycles more for what the other half of the GPU is answered, unless it has a copy: SMs and slices with even numbers are in
+        /// one half, those with odd numbers in the other. Without this key, the L2 is one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
+        pub far_latency_cycles: Option<Cited<u64>>,
     }
 }
 
@@ -44,6 +53,8 @@ impl L2Config {
             insertion: None,
             prefetch: None,
             sector_bytes: assumed(32, "one DRAM atom"),
+            data_bytes_per_cycle: None,
+            far_latency_cycles: None,
             request_queue: assumed(8, "as deep as a network buffer"),
             rop_latency_cycles: table(120),
             hit_latency_cycles: assumed(10, "SRAM of 64 KB, tags and data one after the other"),
@@ -63,6 +74,18 @@ impl L2Config {
 
     pub(super) fn parameters(&self) -> Parameters {
         let insertion = self.insertion.as_ref().map(|policy| policy.value.clone());
-        Parameters { insertion, ..self.slice_parameters(*self.sector_bytes, 0) }
+        let data_bytes_per_cycle = self.data_bytes_per_cycle.as_ref().map(|bytes| **bytes);
+        Parameters { insertion, data_bytes_per_cycle, ..self.slice_parameters(*self.sector_bytes, 0) }
+    }
+
+    /// Checks the latency of the other half.
+    pub(super) fn check_far(&self) -> Result<(), ParameterError> {
+        match &self.far_latency_cycles {
+            Some(cycles) if !(1..=4096).contains(&**cycles) => {
+                let message = format!("must be 1 to 4096, found {}", **cycles);
+                Err(ParameterError::new("far_latency_cycles", message))
+            }
+            _ => Ok(()),
+        }
     }
 }

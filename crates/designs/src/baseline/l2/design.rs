@@ -3,7 +3,7 @@
 use strata_memory::ParameterError;
 use strata_memory::doors::{Design, HOST_ITEM_BYTES, Llc, LlcDesign, LlcSite};
 
-use super::{Conventional, L2Config, L2Slice};
+use super::{Conventional, Halves, L2Config, L2Slice};
 use crate::chassis::check_policies;
 
 impl L2Slice {
@@ -21,6 +21,7 @@ impl L2Slice {
 impl Design for L2Config {
     fn check(&self) -> Result<(), ParameterError> {
         check_policies(self.insertion.as_ref(), self.prefetch.as_ref())?;
+        self.check_far()?;
         self.parameters().check()
     }
 
@@ -29,7 +30,12 @@ impl Design for L2Config {
     }
 
     fn host_bytes(&self) -> u64 {
-        self.parameters().items() * HOST_ITEM_BYTES
+        let parameters = self.parameters();
+        let far = self
+            .far_latency_cycles
+            .as_ref()
+            .map_or(0, |cycles| 2 * (parameters.reply_room() as u64 + **cycles));
+        (parameters.items() + far) * HOST_ITEM_BYTES
     }
 }
 
@@ -39,6 +45,10 @@ impl LlcDesign for L2Config {
     }
 
     fn build(&self, site: LlcSite) -> Result<Box<dyn Llc>, ParameterError> {
-        Ok(Box::new(L2Slice::new(self, site.slice, site.seed)?))
+        let slice = L2Slice::new(self, site.slice, site.seed)?;
+        Ok(match &self.far_latency_cycles {
+            Some(cycles) => Box::new(Halves::new(slice, **cycles)),
+            None => Box::new(slice),
+        })
     }
 }

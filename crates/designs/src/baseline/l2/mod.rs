@@ -7,12 +7,14 @@
 
 mod config;
 mod design;
+mod halves;
 mod lookup;
 #[cfg(test)]
 mod tests;
 
 pub use crate::chassis::llc::L2Statistics;
 pub use config::L2Config;
+pub use halves::Halves;
 pub use lookup::Conventional;
 
 /// A conventional L2 slice.

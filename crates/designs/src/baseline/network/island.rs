@@ -194,7 +194,7 @@ impl MultistageNetwork {
             stalled_before: place.stalled_until(now),
             injected,
         };
-        place.waiting |= 1 << input.port;
+        place.waiting.insert(input.port);
         self.active.insert(output);
     }
 
@@ -269,10 +269,10 @@ impl MultistageNetwork {
         let without_credit = stalled - head.stalled_before;
         output.stalled_cycles = stalled;
         output.stalled_since = Cycle::NEVER;
-        output.waiting &= !(1 << port);
+        output.waiting.remove(port);
         output.free_at = now + cycles;
         output.turn = if usize::from(port) + 1 == self.shape.radix { 0 } else { port + 1 };
-        let next = if output.waiting == 0 { Cycle::NEVER } else { output.free_at };
+        let next = if output.waiting.is_empty() { Cycle::NEVER } else { output.free_at };
         if next == Cycle::NEVER {
             self.active.remove(number);
         }

@@ -1,5 +1,5 @@
-//! Networks between SMs and memory partitions, an island for each direction: crossbars and butterflies here, the
-//! [mesh] in a folder of its own.
+//! Networks between SMs and memory partitions, an island for each direction: crossbars and butterflies whose inputs are queues
+//! here, the [crossbar] with virtual output queues and the [mesh] in folders of their own.
 //!
 //! A crossbar or butterfly is switches in stages.
 //! A packet of w wire bytes has ceil(w / flit_bytes) flits. Switching is virtual cut-through: a packet is
@@ -11,6 +11,9 @@
 //! stages * hop_latency + (f - 1): the head moves on immediately in each stage, and the receiver sees the
 //! packet when its last flit has arrived.
 
+#[cfg(test)]
+mod bench;
+mod crossbar;
 mod design;
 mod island;
 mod mesh;
@@ -20,6 +23,7 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
+pub use crossbar::{CrossbarConfig, CrossbarNetwork};
 pub use island::MultistageNetwork;
 pub use mesh::{MeshConfig, MeshNetwork, MeshStatistics, Placement, Switching};
 pub use parameters::{Arbitration, MultistageConfig, Topology};

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use strata_engine::Cited;
 use strata_memory::ParameterError;
 
-/// Most inputs of a switch: its arbiters work on masks of this width.
-pub(super) const MAX_RADIX: usize = 128;
+/// Most inputs of a switch: its arbiters work on sets of so many ports.
+pub(super) const MAX_RADIX: usize = 256;
 /// Most terminals of a butterfly. ASSUMED: far above any GPU.
 const MAX_TERMINALS: usize = 1 << 14;
 

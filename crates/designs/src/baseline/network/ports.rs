@@ -72,11 +72,56 @@ pub(super) enum Behind {
     Nothing,
 }
 
+/// Ports of a switch, at most [`MAX_RADIX`](super::parameters::MAX_RADIX).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ports([u128; 2]);
+
+/// Ports of a word.
+const WORD: usize = u128::BITS as usize;
+
+impl Ports {
+    #[inline]
+    pub fn insert(&mut self, port: u8) {
+        self.0[usize::from(port) / WORD] |= 1 << (usize::from(port) % WORD);
+    }
+
+    #[inline]
+    pub fn remove(&mut self, port: u8) {
+        self.0[usize::from(port) / WORD] &= !(1 << (usize::from(port) % WORD));
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0[0] | self.0[1] == 0
+    }
+
+    /// The first member from a port on, or else the first of all. There must be one.
+    #[inline]
+    pub fn next_from(&self, port: u8) -> usize {
+        let [low, high] = self.0;
+        let ahead = u128::MAX << (usize::from(port) % WORD);
+        let ahead = if usize::from(port) < WORD { [low & ahead, high] } else { [0, high & ahead] };
+        let [low, high] = if ahead == [0, 0] { self.0 } else { ahead };
+        if low == 0 { WORD + high.trailing_zeros() as usize } else { low.trailing_zeros() as usize }
+    }
+
+    /// The members in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        self.0.into_iter().enumerate().flat_map(|(word, mut rest)| {
+            std::iter::from_fn(move || {
+                let port = (rest != 0).then(|| word * WORD + rest.trailing_zeros() as usize)?;
+                rest &= rest - 1;
+                Some(port)
+            })
+        })
+    }
+}
+
 /// An output of a switch.
 #[derive(Debug)]
 pub(super) struct Output {
     /// Ports of its switch whose head packets want it.
-    pub waiting: u128,
+    pub waiting: Ports,
     /// First input of its switch, and how far apart the numbers of those inputs lie.
     pub switch: u32,
     pub stride: u32,
@@ -139,7 +184,7 @@ impl Output {
             Behind::Nothing
         };
         Output {
-            waiting: 0,
+            waiting: Ports::default(),
             switch: shape.switch(number) as u32,
             stride: shape.stride(stage) as u32,
             free_at: Cycle::ZERO,
@@ -155,18 +200,12 @@ impl Output {
     pub fn winner(&self, inputs: &[Input], arbitration: Arbitration) -> usize {
         let (first, stride) = (self.switch as usize, self.stride as usize);
         match arbitration {
-            Arbitration::RoundRobin => {
-                let ahead = self.waiting & (u128::MAX << self.turn);
-                let from = if ahead != 0 { ahead } else { self.waiting };
-                first + from.trailing_zeros() as usize * stride
-            }
+            Arbitration::RoundRobin => first + self.waiting.next_from(self.turn) * stride,
             Arbitration::OldestFirst => {
-                let mut waiting = self.waiting;
                 let mut best = (Cycle::NEVER, 0);
-                while waiting != 0 {
-                    let input = first + waiting.trailing_zeros() as usize * stride;
+                for port in self.waiting.iter() {
+                    let input = first + port * stride;
                     best = best.min((inputs[input].head.since, input));
-                    waiting &= waiting - 1;
                 }
                 best.1
             }
@@ -177,5 +216,27 @@ impl Output {
     #[inline]
     pub fn stalled_until(&self, now: Cycle) -> u64 {
         self.stalled_cycles + now.since(self.stalled_since)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_go_round_over_both_words() {
+        let mut ports = Ports::default();
+        assert!(ports.is_empty());
+        for port in [3, 127, 128, 131, 255] {
+            ports.insert(port);
+        }
+        assert_eq!(ports.iter().collect::<Vec<_>>(), [3, 127, 128, 131, 255]);
+        for (from, next) in [(0, 3), (3, 3), (4, 127), (128, 128), (129, 131), (132, 255), (255, 255)] {
+            assert_eq!(ports.next_from(from), next, "from {from}");
+        }
+        ports.remove(255);
+        assert_eq!(ports.next_from(132), 3, "round to the first");
+        [3, 127, 128, 131].into_iter().for_each(|port| ports.remove(port));
+        assert!(ports.is_empty());
     }
 }

@@ -86,6 +86,7 @@ macro_rules! llc_config {
                     dram_queue: *self.dram_queue,
                     write_buffer: *self.write_buffer,
                     atomic_cycles: *self.atomic_cycles,
+                    data_bytes_per_cycle: None,
                 }
             }
         }

@@ -48,6 +48,11 @@ impl<P: Protocol> Slice<P> {
         self.changed |= Changes::OWN;
     }
 
+    /// Has the next request looked up again, whatever it waits for: a line has come or gone by itself.
+    pub fn look_at_everything_again(&mut self) {
+        self.changed = Changes::ANY;
+    }
+
     /// Whether the next request, which waits, has to be looked up again.
     #[inline]
     pub(super) fn may_go_on(&self) -> bool {

@@ -34,6 +34,8 @@ pub struct Parameters {
     pub write_buffer: usize,
     /// Cycles that each operation of an atomic takes on one address.
     pub atomic_cycles: u64,
+    /// Bytes of a line that are read or written in a cycle; `None` for all.
+    pub data_bytes_per_cycle: Option<u32>,
 }
 
 impl Parameters {
@@ -64,6 +66,11 @@ impl Parameters {
             let message =
                 format!("must be a power of two from 4 to {LINE_BYTES}, found {}", self.sector_bytes);
             return Err(ParameterError::new("sector_bytes", message));
+        }
+        let data = self.data_bytes_per_cycle.unwrap_or(1);
+        if !(1..=LINE_BYTES as u32).contains(&data) {
+            let message = format!("must be 1 to {LINE_BYTES}, found {data}");
+            return Err(ParameterError::new("data_bytes_per_cycle", message));
         }
         Ok(())
     }

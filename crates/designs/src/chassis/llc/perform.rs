@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::cache::{FrameId, Store};
-use strata_memory::{Body, Packet, TouchKind};
+use strata_memory::{Body, ByteMask, Packet, TouchKind};
 
 use super::{Protocol, Slice};
 
@@ -31,11 +31,13 @@ impl<P: Protocol> Slice<P> {
             Body::Read(tray) => {
                 tray.0 = frames.data(frame).0;
                 self.statistics.data_reads += 1;
+                self.occupy_data(request.bytes, now);
             }
             Body::Write(tray) => {
                 frames.data_mut(frame).merge(request.bytes, tray);
                 frames.add_dirty(frame, request.bytes);
                 self.statistics.data_writes += 1;
+                self.occupy_data(request.bytes, now);
             }
             Body::Atomic(batch) => {
                 let cycles = self.parameters.atomic_cycles * conflicts(batch);
@@ -50,6 +52,16 @@ impl<P: Protocol> Slice<P> {
             body => unreachable!("a slice gets requests only, not {body:?}"),
         }
         (request.into_reply(), at)
+    }
+
+    /// Occupies the slice while more bytes are read or written than it takes in a cycle.
+    #[inline]
+    fn occupy_data(&mut self, bytes: ByteMask, now: Cycle) {
+        let Some(width) = self.parameters.data_bytes_per_cycle else { return };
+        let cycles = u64::from(bytes.count().div_ceil(width));
+        if cycles > 1 {
+            self.occupy(now, now + cycles);
+        }
     }
 
     /// Counts a request that was looked up. A registration counts as a write.

@@ -3,6 +3,7 @@
 use crate::baseline::{L2Config, L2Slice};
 use serde_json::json;
 use strata_engine::Cited;
+use strata_memory::doors::{LlcDesign, LlcSite};
 use strata_memory::insertion::InsertionPolicy;
 use strata_memory::policy::{Chosen, PolicyKind};
 use strata_memory::prefetch::PrefetchPolicy;
@@ -25,7 +26,8 @@ fn small() -> L2Config {
 
 fn holds(config: &L2Config, contract: Contract) {
     let outcome = check_with_skips(&contract, &mut || {
-        Box::new(L2Slice::new(config, 0, contract.seed).expect("the configuration can be built"))
+        let site = LlcSite::alone(contract.seed);
+        config.build(site).expect("the configuration can be built")
     });
     if let Err(fault) = outcome {
         panic!("{fault}\n{contract:?}\n{config:?}");
@@ -42,6 +44,21 @@ fn the_contract_holds_for_the_l2() {
             holds(&config, Contract::shared(seed));
             holds(&config, Contract { lines: 5, special: 30, ..Contract::shared(seed) });
         }
+    }
+}
+
+#[test]
+fn the_contract_holds_for_an_l2_in_halves() {
+    for (seed, latency) in [(0, 1), (1, 7), (2, 90), (3, 400)] {
+        let mut config = small();
+        config.far_latency_cycles = Some(Cited::new(latency, "test"));
+        config.data_bytes_per_cycle = Some(Cited::new(if seed % 2 == 0 { 32 } else { 64 }, "test"));
+        config.prefetch = (seed == 3).then(|| Cited::new(Chosen::named("next-line").unwrap(), "test"));
+        holds(&config, Contract::alone(seed));
+        holds(&config, Contract::shared(seed));
+        holds(&config, Contract { lines: 5, special: 30, willing: 20, ..Contract::shared(seed) });
+        config.ways.value = 1;
+        holds(&config, Contract { accesses: 300, ..Contract::shared(seed) });
     }
 }
 

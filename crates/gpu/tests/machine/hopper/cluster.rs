@@ -1,6 +1,8 @@
 //! Clusters: places in them, one another's shared memory, their barrier, and barriers that count what other CTAs send.
 
-use super::everywhere;
+use super::{Device, On, everywhere, modelled};
+use crate::support::{PLAIN, gtx480};
+use strata_gpu::gpu::GpuOptions;
 
 const REGISTERS: &str = ".reg .pred %p<8>; .reg .b16 %h<2>; .reg .b32 %r<32>; .reg .b64 %rd<16>;\n";
 
@@ -101,6 +103,44 @@ fn one_anothers_shared_memory() {
             );
         }
     });
+}
+
+/// Cycles of eight loads by one thread, each of which needs the one before, from the shared memory of CTA `rank` of a cluster of two.
+fn eight_loads(rank: u32, sets: &[&str], options: GpuOptions) -> u64 {
+    let loads = "ld.shared::cluster.u32 %r7, [%r7];\n".repeat(8);
+    let text = format!(
+        ".visible .entry k(.param .u64 out) .reqnctapercluster 2, 1, 1 {{\n{REGISTERS}.shared .u32 s;\n\
+         mov.u32 %r0, s; mov.u32 %r1, %cluster_ctarank; mov.u32 %r2, {rank};\n\
+         mapa.shared::cluster.u32 %r3, %r0, %r1; st.shared.u32 [s], %r3; ld.param.u64 %rd0, [out];\n\
+         barrier.cluster.arrive; barrier.cluster.wait;\n\
+         mapa.shared::cluster.u32 %r7, %r0, %r2; setp.ne.u32 %p0, %r1, 0; @%p0 bra E;\n\
+         mov.u64 %rd1, %clock64;\n{loads}xor.b32 %r8, %r7, %r7; cvt.u64.u32 %rd2, %r8; add.u64 %rd2, %rd2, %rd1;\n\
+         mov.u64 %rd3, %clock64; sub.u64 %rd3, %rd3, %rd2; st.global.u64 [%rd0], %rd3;\n\
+         E: barrier.cluster.arrive; barrier.cluster.wait; ret; }}\n"
+    );
+    let small = ["gpu.sms=2", "gpu.channels=1", "gpu.memory_mib=64"];
+    let machine = gtx480(&small.iter().chain(sets).copied().collect::<Vec<_>>());
+    let mut on = On::new(modelled(&machine, options, false), &machine);
+    on.module(&text);
+    let out = on.buffer(&[0; 8]);
+    // The second launch finds its code in the cache.
+    for _ in 0..2 {
+        on.launch("k", [2, 1, 1], 1, &out.to_le_bytes()).unwrap();
+    }
+    u64::from_le_bytes(on.bytes(out, 8).try_into().unwrap())
+}
+
+#[test]
+fn another_ctas_shared_memory_is_further() {
+    let two_threads = GpuOptions { threads: 2, saves_threads: false, ..PLAIN };
+    let near = eight_loads(0, &[], PLAIN);
+    assert_eq!(eight_loads(1, &[], PLAIN), near, "without the key it is as its own");
+    let far = ["lsu.shared.remote_latency_cycles=90"];
+    for options in [PLAIN, two_threads] {
+        assert_eq!(eight_loads(0, &far, options), near, "its own is no further");
+        // Eight loads, one after the other, of 90 cycles more each.
+        assert_eq!(eight_loads(1, &far, options), near + 720);
+    }
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn everywhere(case: &dyn Fn(&mut dyn Device)) -> u64 {
         &[][..],
         &["lsu.queue=1", "l1d.sram.mshr_entries=1", "lsu.shared.banks=16"],
         &["sm.scheduling=\"loose-round-robin\"", "lsu.address_latency_cycles=30", "lsu.segment_bytes=32"],
+        &["lsu.shared.remote_latency_cycles=90"],
     ]
     .into_iter()
     .enumerate()

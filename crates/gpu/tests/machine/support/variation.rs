@@ -18,6 +18,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("gpu.slices_per_channel", &["1", "3"]),
     ("gpu.interleave_bytes", &["128", "1024"]),
     ("gpu.dispatch_latency_cycles", &["1", "3", "20"]),
+    ("gpu.launch_latency_cycles", &["0", "37"]),
     (
         "sm.scheduling",
         &[
@@ -51,6 +52,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("lsu.shared.banks", &["1", "16"]),
     ("lsu.shared.bank_bytes", &["8"]),
     ("lsu.shared.latency_cycles", &["1", "60"]),
+    ("lsu.shared.remote_latency_cycles", &["1", "90"]),
     ("l1d.sram.sets", &["1", "2", "8"]),
     ("l1d.sram.ways", &["1", "2", "8"]),
     ("l1d.sram.set_index", &["\"bits\"", "\"modulo\""]),
@@ -95,6 +97,8 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("llc.conventional.dram_queue", &["2", "3"]),
     ("llc.conventional.write_buffer", &["1", "2"]),
     ("llc.conventional.atomic_cycles", &["4"]),
+    ("llc.conventional.data_bytes_per_cycle", &["8", "32"]),
+    ("llc.conventional.far_latency_cycles", &["1", "17", "200"]),
     ("dram.queue_entries", &["4", "8"]),
     ("dram.controller_latency_cycles", &["1", "10"]),
 ];
@@ -155,11 +159,14 @@ const SUB_CORES: &[&str] = &[
 /// The system that puts a second level behind the instruction cache and the constant cache.
 const SECOND_LEVEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machine/read_only_cache.toml");
 
+/// The system with TLBs and a GMMU.
+const TRANSLATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machine/translation.toml");
+
 /// A hop that is too short for a network faster than the SMs.
 const SHORT_HOP: &str = "network.hop_latency_cycles=1";
 
-/// Up to 16 changes, a lane path in a third of the cases, and in a quarter each sub-cores, clocks of their own for network and L2, and
-/// a second level of read-only cache; a failing case shrinks towards none.
+/// Up to 16 changes, a lane path in a third of the cases, and in a quarter each sub-cores, clocks of their own for network and L2,
+/// a second level of read-only cache and address translation; a failing case shrinks towards none.
 pub fn variation() -> impl Strategy<Value = Variation> {
     let changes = prop::collection::vec((0..KNOBS.len(), any::<prop::sample::Index>()), 0..16);
     // Several threads are slow on a busy machine and change no number, so use them only sometimes.
@@ -168,8 +175,9 @@ pub fn variation() -> impl Strategy<Value = Variation> {
     let clocks = prop_oneof![3 => Just(false), 1 => Just(true)];
     let second = prop_oneof![3 => Just(false), 1 => Just(true)];
     let sub_cores = prop_oneof![3 => Just(&[][..]), 1 => Just(SUB_CORES)];
-    let parts = (changes, threads, 0..4_usize, lanes, clocks, second, sub_cores);
-    parts.prop_map(|(changes, threads, window, lanes, clocks, second, sub_cores)| {
+    let translates = prop_oneof![3 => Just(false), 1 => Just(true)];
+    let parts = (changes, threads, 0..4_usize, lanes, clocks, (second, translates), sub_cores);
+    parts.prop_map(|(changes, threads, window, lanes, clocks, (second, translates), sub_cores)| {
         let (mut systems, of_lanes) = match lanes {
             Some(index) => (vec![LANE_PATHS[index].0], LANE_PATHS[index].1),
             None => (Vec::new(), &[][..]),
@@ -185,6 +193,9 @@ pub fn variation() -> impl Strategy<Value = Variation> {
         }
         if second {
             systems.push(SECOND_LEVEL);
+        }
+        if translates {
+            systems.push(TRANSLATION);
         }
         Variation { systems, sets, threads, window, limit: 20_000_000 }
     })

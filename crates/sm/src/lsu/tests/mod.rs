@@ -147,7 +147,12 @@ pub fn config() -> LsuConfig {
         writeback_latency_cycles: cited(2),
         segment_bytes: cited(128),
         atomic_combining_lanes: None,
-        shared: ScratchpadConfig { banks: cited(32), bank_bytes: cited(4), latency_cycles: cited(5) },
+        shared: ScratchpadConfig {
+            banks: cited(32),
+            bank_bytes: cited(4),
+            latency_cycles: cited(5),
+            remote_latency_cycles: None,
+        },
         texture: TextureConfig {
             lanes_per_cycle: cited(4),
             texels_per_cycle: cited(4),

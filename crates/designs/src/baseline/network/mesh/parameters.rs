@@ -25,7 +25,7 @@ pub enum Switching {
     VirtualCutThrough,
 }
 
-/// At which router each node is. CPU cores have the nodes behind the SMs' and count as SMs. Routers have numbers row by row, router 0 in the first column of the first row.
+/// At which router each node is. CPU cores and GMMUs have the nodes behind the SMs' and count as SMs. Routers have numbers row by row, router 0 in the first column of the first row.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Placement {

@@ -14,7 +14,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Places the nodes that send and those that receive. The side with the lower numbers are SMs and CPU cores;
+    /// Places the nodes that send and those that receive. The side with the lower numbers are SMs, CPU cores and GMMUs;
     /// nodes that both send and receive count as SMs too.
     ///
     /// # Errors
