@@ -71,6 +71,22 @@ fn what_is_done_because_of_a_value_counts_as_what_is_computed_from_it() {
 }
 
 #[test]
+fn locks_of_other_kinds_give_way() {
+    // Who finds more than 0 takes back what it has added.
+    let added = "L: atom.global.add.u32 %r1, [%rd0], 1;\nsetp.eq.u32 %p0, %r1, 0;\n@%p0 bra E;\n\
+                 red.global.add.u32 [%rd0], -1;\nbra L;\nE:";
+    assert_eq!(yields(added), [5]);
+    // Each takes the lock when it shows the number that the lane has read elsewhere.
+    let ticket = "L: ld.global.u32 %r2, [%rd0+8];\natom.global.cas.b32 %r1, [%rd0], %r2, -1;\n\
+                  setp.ne.u32 %p0, %r1, %r2;\n@%p0 bra L;";
+    assert_eq!(yields(ticket), [4]);
+    // Looks before it tries.
+    let looks = "L: ld.volatile.global.u32 %r1, [%rd0];\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra L;\n\
+                 atom.global.cas.b32 %r1, [%rd0], 0, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra L;";
+    assert_eq!(yields(looks), [3, 6]);
+}
+
+#[test]
 fn loops_that_end_by_themselves_do_not_give_way() {
     for body in [
         // A list, by weak loads.
@@ -83,6 +99,12 @@ fn loops_that_end_by_themselves_do_not_give_way() {
         // An addition of f32 by `cas`, which fails only where another succeeds.
         "ld.global.u32 %r1, [%rd0];\nL: mov.u32 %r2, %r1;\nadd.u32 %r3, %r2, %r9;\n\
          atom.global.cas.b32 %r1, [%rd0], %r2, %r3;\nsetp.ne.u32 %p0, %r1, %r2;\n@%p0 bra L;",
+        // The same with a load in each trip.
+        "L: ld.global.u32 %r2, [%rd0];\nadd.u32 %r3, %r2, %r9;\natom.global.cas.b32 %r1, [%rd0], %r2, %r3;\n\
+         setp.ne.u32 %p0, %r1, %r2;\n@%p0 bra L;",
+        // Work is handed out by a counter, and what is done adds to another.
+        "L: atom.global.add.u32 %r1, [%rd0], 1;\nred.global.add.u32 [%rd0+4], %r1;\nsetp.lt.u32 %p0, %r1, %r9;\n\
+         @%p0 bra L;",
         // Time passes by itself.
         "mov.u32 %r0, %clock;\nL: mov.u32 %r1, %clock;\nsub.u32 %r1, %r1, %r0;\nsetp.lt.u32 %p0, %r1, 600;\n@%p0 bra L;",
     ] {

@@ -7,7 +7,7 @@ use strata_ptx::exec::print::Argument;
 use strata_ptx::exec::{WarpContext, predicate_source};
 use strata_ptx::isa::{Barrier, Instruction, MAX_PRINTED, Members, Op, Pc, Src};
 use strata_ptx::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
-use strata_ptx::simt::Gathering;
+use strata_ptx::simt::{Gathering, Meeting};
 
 use crate::barriers::{Arrival, BARRIERS_PER_CTA, Release};
 use crate::clusters::OutOfTurn;
@@ -47,8 +47,8 @@ impl<D: Doors> Sm<D> {
                 let divergent = lanes != 0 && lanes != simt.active();
                 self.statistics.divergent_branches += u64::from(divergent);
                 simt.branch(lanes, instruction.target, pc + 1, instruction.reconverge);
-                if instruction.yields && lanes != 0 {
-                    simt.give_way();
+                if instruction.yields {
+                    simt.give_way(lanes);
                 }
             }
             // The guard is false in every lane: the instruction does nothing.
@@ -141,7 +141,7 @@ impl<D: Doors> Sm<D> {
             _ => simt.branch_indexed(&targets, instruction.reconverge),
         }
         if instruction.yields {
-            simt.give_way();
+            simt.give_way(lanes);
         }
     }
 
@@ -458,14 +458,14 @@ pub(crate) fn gather(
     if lanes == 0 || !simt.is_split() {
         return Gathering::Complete;
     }
-    let named = |row: &Row| lanes_of(lanes).fold(0, |all, lane| all | row.0[lane]);
-    simt.gather_named(match instruction.op.members() {
-        Some(Members::All) => ALL_LANES,
+    let masks = match instruction.op.members() {
+        Some(Members::All) => Row::splat(ALL_LANES),
         Some(Members::Source(slot)) => match instruction.src[slot] {
-            Src::Reg(register) => named(&registers.peek(warp as u8, register)),
-            Src::Const(row) => named(&launch.constants[usize::from(row)]),
-            Src::None | Src::Pred(..) | Src::PredConst(_) => 0,
+            Src::Reg(register) => registers.peek(warp as u8, register),
+            Src::Const(row) => launch.constants[usize::from(row)],
+            Src::None | Src::Pred(..) | Src::PredConst(_) => Row::ZERO,
         },
-        None => 0,
-    })
+        None => Row::ZERO,
+    };
+    simt.gather_named(lanes, &masks, Meeting::of(instruction.op))
 }

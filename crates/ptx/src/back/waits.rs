@@ -5,8 +5,8 @@
 //! atomic or a test of an mbarrier decides, directly or by what is computed from it or done because of it, whether lanes leave. So a loop
 //! that takes a lock or polls a flag is one; a loop over data is none, however different its lanes' trip counts are.
 //!
-//! No lane waits for another in a loop that tries a `cas` again with the value that it has just read: it fails only where another
-//! succeeds. Nor in one that adds to a counter, where each trip gets a number of its own.
+//! No lane waits for another in a loop that tries a `cas` again with what it has just read there: it fails only where another
+//! succeeds. Nor in one that adds to a counter which nothing else of the loop changes, where each trip gets a number of its own.
 //!
 //! Weak loads are left out. Memory that another thread writes meanwhile must not be read by them (PTX ISA, "Memory
 //! Consistency Model": a data race), and compilers read it once, before the loop.
@@ -39,13 +39,21 @@ fn reads_others(inst: &VInst) -> bool {
         Op::Load(mode) => {
             mode.ordering != Ordering::Weak || matches!(mode.cache, CacheOp::Global | CacheOp::Volatile)
         }
-        Op::Atomic { op: AtomicOp::Add | AtomicOp::Inc | AtomicOp::Dec, .. } => {
-            matches!(inst.src.get(1), Some(VSrc::Const(Constant::Bits(0))))
-        }
         Op::Atomic { .. } => true,
         Op::Mbarrier(barrier) => barrier.op.is_test(),
         _ => false,
     }
+}
+
+/// Whether it adds to what is in memory.
+fn counts(inst: &VInst) -> bool {
+    matches!(inst.op, Op::Atomic { op: AtomicOp::Add | AtomicOp::Inc | AtomicOp::Dec, .. })
+        && inst.src.get(1) != Some(&VSrc::Const(Constant::Bits(0)))
+}
+
+/// Whether two instructions that access memory have the same address in one trip through a loop.
+fn is_same_place(one: &VInst, other: &VInst) -> bool {
+    one.src.first() == other.src.first() && one.offset == other.offset
 }
 
 /// Whether it reads memory of a thread itself, where what the thread has put there comes back.
@@ -232,7 +240,7 @@ impl<'a> Search<'a> {
                 let writer = self.writers[register.0 as usize][place] as usize;
                 let block = self.cfg.block_of[writer];
                 let inst = &self.body.code[writer];
-                if !self.is_within(block) || self.tries_again(inst) {
+                if !self.is_within(block) || self.ends_by_itself(inst) {
                     continue;
                 }
                 if reads_others(inst) {
@@ -254,7 +262,17 @@ impl<'a> Search<'a> {
         false
     }
 
-    /// Whether it is a `cas` with a value that the loop itself has read before.
+    /// Whether it is an atomic whose value ends a loop without anything that others do.
+    fn ends_by_itself(&mut self, inst: &VInst) -> bool {
+        let changes = |other: &VInst| {
+            matches!(other.op, Op::Store(_) | Op::Atomic { .. } | Op::Reduce { .. })
+                && !std::ptr::eq(other, inst)
+                && is_same_place(other, inst)
+        };
+        counts(inst) && !self.any(changes) || self.tries_again(inst)
+    }
+
+    /// Whether it is a `cas` with a value that the loop has read in the same place.
     fn tries_again(&mut self, inst: &VInst) -> bool {
         let (Op::Atomic { op: AtomicOp::Cas, .. }, Some(VSrc::Reg(compared, _))) = (inst.op, inst.src.get(1))
         else {
@@ -265,14 +283,16 @@ impl<'a> Search<'a> {
         self.compared.work.push(*compared);
         while let Some(register) = self.compared.work.pop() {
             for writer in &self.writers[register.0 as usize] {
-                let inst = &self.body.code[*writer as usize];
-                if !self.within.has(self.cfg.block_of[*writer as usize].index()) {
+                let writer = *writer as usize;
+                let read = &self.body.code[writer];
+                if !self.within.has(self.cfg.block_of[writer].index()) {
                     continue;
                 }
-                if matches!(inst.op, Op::Atomic { .. } | Op::Load(_)) {
+                if !matches!(read.op, Op::Atomic { .. } | Op::Load(_)) {
+                    self.compared.need(read);
+                } else if is_same_place(read, inst) {
                     return true;
                 }
-                self.compared.need(inst);
             }
         }
         false

@@ -56,15 +56,12 @@ fn pick(
     write_predicate(instruction, o, 1, lanes, flags.0.iter().fold(0, |mask, flag| mask | flag));
 }
 
-/// The lanes that an operation names as those that execute it together, by the masks of those that are here.
-pub fn members(instruction: &Instruction, o: &impl Operands, lanes: LaneMask) -> LaneMask {
+/// For each lane, those that an operation names as who executes it together with that lane.
+pub fn members(instruction: &Instruction, o: &impl Operands) -> Row {
     match instruction.op.members() {
-        Some(Members::Source(slot)) if instruction.src[slot] != Src::None => {
-            let masks = o.source(slot, 0);
-            lanes_of(lanes).fold(0, |all, lane| all | masks.0[lane])
-        }
-        Some(Members::All) => ALL_LANES,
-        Some(Members::Source(_)) | None => 0,
+        Some(Members::Source(slot)) if instruction.src[slot] != Src::None => *o.source(slot, 0),
+        Some(Members::All) => Row::splat(ALL_LANES),
+        Some(Members::Source(_)) | None => Row::ZERO,
     }
 }
 

@@ -29,8 +29,8 @@ impl Cta {
             Op::Branch { .. } => {
                 let next = stack.pc() + 1;
                 stack.branch(lanes, instruction.target, next, instruction.reconverge);
-                if instruction.yields && lanes != 0 {
-                    stack.give_way();
+                if instruction.yields {
+                    stack.give_way(lanes);
                 }
             }
             Op::Call { table, .. } => self.call(launch, table, instruction, number, lanes)?,
@@ -286,7 +286,7 @@ impl Cta {
             _ => stack.branch_indexed(&chosen, instruction.reconverge),
         }
         if instruction.yields {
-            stack.give_way();
+            stack.give_way(lanes);
         }
         Ok(())
     }

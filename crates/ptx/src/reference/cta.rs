@@ -17,7 +17,7 @@ use super::world::{Stop, World};
 use crate::exec::{InPlace, Operands, WarpContext, execute, guarded, members, picked_element};
 use crate::isa::{Dst, Executor, Instruction, Op, Reg, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES};
-use crate::simt::{Gathering, SimtStack};
+use crate::simt::{Gathering, Meeting, SimtStack};
 
 /// A CTA whose warps run.
 pub(super) struct Cta {
@@ -189,7 +189,8 @@ impl Cta {
                 operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
             let lanes = guarded(instruction.guard, active, &operands);
             if instruction.gathers && lanes != 0 && warp.stack.is_split() {
-                match warp.stack.gather_named(members(instruction, &operands, lanes)) {
+                let masks = members(instruction, &operands);
+                match warp.stack.gather_named(lanes, &masks, Meeting::of(instruction.op)) {
                     Gathering::Complete => {}
                     Gathering::Later => continue,
                     Gathering::Never => {

@@ -60,8 +60,8 @@ impl Cta {
                 Some((lanes, instruction)) => {
                     stack.pass(done - 1);
                     stack.branch(lanes, instruction.target, stack.pc() + 1, instruction.reconverge);
-                    if instruction.yields && lanes != 0 {
-                        stack.give_way();
+                    if instruction.yields {
+                        stack.give_way(lanes);
                     }
                 }
                 None => stack.pass(done),

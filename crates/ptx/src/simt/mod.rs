@@ -14,9 +14,11 @@
 
 mod turns;
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod turns_tests;
 
-pub use turns::Gathering;
+pub use turns::{Gathering, Meeting};
 
 use crate::isa::{PC_NONE, Pc};
 use crate::lanes::{LaneMask, WARP_LANES, lanes_of};
@@ -234,7 +236,7 @@ impl SimtStack {
         for place in (0..self.waiting.len()).rev() {
             let path = self.waiting[place];
             // A reconvergence point shares lanes with the paths above it that are to meet there.
-            let waits = path.lanes & self.turns.wait != 0 || blocked(path.at.pc);
+            let waits = path.lanes & !self.turns.wait == 0 || blocked(path.at.pc);
             if path.lanes != 0 && path.lanes & above == 0 && !waits {
                 self.waiting.remove(place);
                 self.waiting.push(std::mem::replace(&mut self.running, path));
@@ -253,7 +255,7 @@ impl SimtStack {
     /// live stand at this same barrier, they run together again. Last, lanes at a meeting point run on even where
     /// they may come to a barrier: they may end before it. The barrier is to be tried again after each.
     pub fn gather(&mut self, kernel: &Kernel) -> bool {
-        self.stand_aside();
+        self.stand_aside(self.running.lanes);
         self.defer(|pc| kernel.is_barrier(pc))
             || self.release(|pc, _| !kernel.reaches_barrier(pc))
             || self.converge()
@@ -309,7 +311,7 @@ impl SimtStack {
     /// Replaces the running path by several, the last of which runs first.
     fn split(&mut self, sides: &[(Point, LaneMask)], reconverge: Point) {
         let whole = self.running;
-        self.turns.wait &= !whole.lanes;
+        self.turns.move_on(whole.lanes);
         // Without a meeting point of its own, the split meets where its path does.
         let reconverge = if reconverge.pc == PC_NONE { whole.reconverge } else { reconverge };
         if reconverge != whole.reconverge {

@@ -5,15 +5,16 @@
 //! back end marks, does another path get its turn. A branch that turns back in a loop whose end other threads may bring about
 //! (`yields`) *gives way*. An instruction that named lanes execute together (`gathers`) *waits* until they have come.
 //!
-//! The next turn is that of the nearest path that has not given way yet. When all have, lanes that wait for them at a reconvergence
-//! point go on alone, innermost point first: what the others wait for may lie behind it (a lane that has taken a lock leaves
-//! the loop of those that want it). When nobody waits at such a point, a new round begins. So every path gets its turn between two
-//! rounds, and lanes at a reconvergence point are let go before any are a second time.
+//! The next turn is that of the path that has waited longest, of those that have not given way yet. When all have, lanes that wait
+//! for them at a reconvergence point go on alone, innermost point first: what the others wait for may lie behind it (a lane that
+//! has taken a lock leaves the loop of those that want it). When nobody waits at such a point, a new round begins. So every path gets its
+//! turn between two turns of another, and lanes at a reconvergence point are let go before any are a second time.
 
 use super::{NOWHERE, Path, Point, SimtStack};
-use crate::lanes::{LaneMask, WARP_LANES};
+use crate::isa::Op;
+use crate::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
 
-/// What is remembered of turns.
+/// What is remembered of turns. A lane is in the last three only while its path stands at such an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Turns {
     /// Lanes that have given way since the round began.
@@ -22,6 +23,29 @@ pub(super) struct Turns {
     let_go: LaneMask,
     /// Lanes that stand at an instruction that is for lanes elsewhere, too.
     pub(super) wait: LaneMask,
+    /// Those of them that have come to a [`Meeting::Anywhere`].
+    arrived: LaneMask,
+    /// Lanes that have come to one as all that they wait for have, and need not wait any more.
+    free: LaneMask,
+}
+
+impl Turns {
+    /// These lanes do not stand where they stood.
+    pub(super) fn move_on(&mut self, lanes: LaneMask) {
+        self.wait &= !lanes;
+        self.arrived &= !lanes;
+        self.free &= !lanes;
+    }
+}
+
+/// Where lanes that execute an instruction together come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// All to the same instruction.
+    Here,
+    /// Each to any instruction of its kind (PTX ISA, `bar.warp.sync`: "until all threads corresponding to membermask have executed
+    /// a `bar.warp.sync`"), whose masks are taken to be the same.
+    Anywhere,
 }
 
 /// What becomes of an instruction that several lanes execute together.
@@ -35,6 +59,13 @@ pub enum Gathering {
     Never,
 }
 
+impl Meeting {
+    /// That of an operation with [`Members`](crate::isa::Members).
+    pub fn of(op: Op) -> Meeting {
+        if op == Op::WarpSync { Meeting::Anywhere } else { Meeting::Here }
+    }
+}
+
 impl SimtStack {
     /// Whether lanes that have not ended may stand elsewhere.
     #[inline]
@@ -42,51 +73,98 @@ impl SimtStack {
         !self.waiting.is_empty()
     }
 
-    /// The running lanes turn back in a loop that others may have to end: another path runs, if there is one.
+    /// These lanes have turned back in a loop that others may have to end: if they run, another path does instead, if there
+    /// is one.
     #[inline]
-    pub fn give_way(&mut self) {
-        if self.is_split() {
+    pub fn give_way(&mut self, lanes: LaneMask) {
+        if self.is_split() && self.running.lanes & lanes != 0 {
             self.turns.gave_way |= self.running.lanes;
             self.next_turn();
         }
     }
 
-    /// The running lanes stand at an instruction that `named` lanes execute together.
-    pub fn gather_named(&mut self, named: LaneMask) -> Gathering {
-        let missing = named & self.live() & !self.running.lanes;
-        if missing == 0 {
-            self.turns.wait &= !self.running.lanes;
-            return Gathering::Complete;
-        }
-        let here = |path: &Path| path.at == self.running.at;
-        if missing & !self.leaves().filter(|(_, path)| here(path)).fold(0, |all, (_, path)| all | path.lanes) == 0
-        {
-            self.join(missing);
+    /// The running path stands at an instruction that `lanes` of it execute, each together with those that its mask names.
+    pub fn gather_named(&mut self, lanes: LaneMask, masks: &Row, meeting: Meeting) -> Gathering {
+        let whole = self.running.lanes;
+        let (waits, needed) = self.missing(lanes, masks, meeting);
+        if waits != 0 {
+            self.stand_aside(waits);
+            if meeting == Meeting::Anywhere {
+                self.turns.arrived |= waits;
+            }
+            if waits == whole {
+                return if self.next_turn() { Gathering::Later } else { Gathering::Never };
+            }
+            // Those with another mask, and those whose guard is false, go on without them.
+            self.waiting.push(Path { lanes: waits, ..self.running });
+            self.running.lanes = whole & !waits;
             return Gathering::Later;
         }
-        self.stand_aside();
-        if self.next_turn() { Gathering::Later } else { Gathering::Never }
+        if meeting == Meeting::Anywhere && needed != 0 {
+            self.turns.free |= lanes | needed;
+            self.turns.wait &= !needed;
+            self.turns.gave_way &= !needed;
+        }
+        if needed & self.standing_here() != 0 {
+            self.join(needed);
+            return Gathering::Later;
+        }
+        self.turns.move_on(whole);
+        Gathering::Complete
     }
 
-    /// The running lanes wait for others.
-    pub(super) fn stand_aside(&mut self) {
-        self.turns.wait |= self.running.lanes;
-        self.turns.gave_way |= self.running.lanes;
+    /// Of `lanes`, those that have to wait; and who is to execute the instruction with the others, besides them.
+    fn missing(&self, lanes: LaneMask, masks: &Row, meeting: Meeting) -> (LaneMask, LaneMask) {
+        let (whole, live) = (self.running.lanes, self.live());
+        let come = match meeting {
+            Meeting::Here => self.standing_here(),
+            Meeting::Anywhere => self.turns.arrived & !self.turns.free,
+        };
+        let bound = lanes & !self.turns.free;
+        let named = |lane: usize| masks.0[lane] & live;
+        let mut waits = lanes_of(bound)
+            .filter(|lane| named(*lane) & !(whole | come) != 0)
+            .fold(0, |waits, lane| waits | 1 << lane);
+        // Who names a lane that waits does too.
+        loop {
+            let more = lanes_of(bound & !waits)
+                .filter(|lane| named(*lane) & waits != 0)
+                .fold(0, |more, lane| more | 1 << lane);
+            if more == 0 {
+                break;
+            }
+            waits |= more;
+        }
+        let needed = lanes_of(bound & !waits).fold(0, |needed, lane| needed | named(lane));
+        (waits, needed & !whole)
+    }
+
+    /// The lanes of other paths that stand at the running one's instruction.
+    fn standing_here(&self) -> LaneMask {
+        let here = self.leaves().filter(|(_, path)| path.at == self.running.at);
+        here.fold(0, |all, (_, path)| all | path.lanes)
+    }
+
+    /// Lanes of the running path wait for others.
+    pub(super) fn stand_aside(&mut self, lanes: LaneMask) {
+        self.turns.wait |= lanes;
+        self.turns.gave_way |= lanes;
     }
 
     /// Another path runs. False when there is none that could.
     fn next_turn(&mut self) -> bool {
         let Turns { gave_way, wait, .. } = self.turns;
-        if self.turn_to(|path| path.lanes & wait == 0 && path.lanes & !gave_way != 0) || self.let_go() {
+        if self.turn_to(|path| path.lanes & !(wait | gave_way) != 0) || self.let_go() {
             return true;
         }
         self.turns.gave_way = wait | self.running.lanes;
-        self.turn_to(|path| path.lanes & wait == 0)
+        self.turn_to(|path| path.lanes & !wait != 0)
     }
 
-    /// The nearest path that could run and `may` changes place with the running one.
+    /// Of the paths that could run and `may`, the one that has waited longest changes place with the running one.
     fn turn_to(&mut self, may: impl Fn(&Path) -> bool) -> bool {
-        let Some(place) = self.leaves().find(|(_, path)| may(path)).map(|(place, _)| place) else {
+        // Whoever changes place goes on top.
+        let Some(place) = self.leaves().filter(|(_, path)| may(path)).last().map(|(place, _)| place) else {
             return false;
         };
         let path = self.waiting.remove(place);
@@ -139,6 +217,8 @@ impl SimtStack {
                 self.waiting.push(Path { at: behind, ..*path });
             }
             self.running.reconverge = behind;
+        } else if let Some(place) = self.waiting.iter().rposition(|path| path.at == reconverge) {
+            self.drop_lone_meeting(place);
         }
     }
 
