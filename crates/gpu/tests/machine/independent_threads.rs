@@ -1,8 +1,9 @@
 //! Independent thread scheduling: lanes of a warp that wait for each other make progress, where a machine has it.
 
 use crate::support::{PLAIN, gtx480, module, on_device};
+use strata_engine::statistics::Group;
 use strata_gpu::device::{Lockstep, ReferenceDevice, TimedDevice};
-use strata_gpu::gpu::GpuOptions;
+use strata_gpu::gpu::{Gpu, GpuOptions};
 use strata_gpu::machine::Machine;
 use strata_gpu::results::LaunchResult;
 use strata_workloads::{Arg, Device, DeviceError, Failure, Module, Shape};
@@ -50,7 +51,8 @@ fn reference(machine: &Machine, body: &str, ctas: u32, threads: u32) -> Words {
     launch(&mut device, ctas, threads)
 }
 
-/// Runs a body in both executors in lockstep, and with two threads; returns what is in memory afterwards.
+/// Runs a body in both executors in lockstep, with two threads, with the shortest windows, and without skipping a cycle; returns what
+/// is in memory afterwards.
 fn checked(machine: &Machine, body: &str, ctas: u32, threads: u32) -> Vec<u32> {
     let text = kernel(body);
     let module = Module { name: "test.ptx", text: &text };
@@ -65,13 +67,31 @@ fn checked(machine: &Machine, body: &str, ctas: u32, threads: u32) -> Vec<u32> {
     let words = launch(&mut both, ctas, threads).unwrap_or_else(|error| panic!("{error}\n{body}"));
     let (_, differences) = both.finish();
     assert!(differences.is_empty(), "{differences:?}\n{body}");
-    let alone = device.launches().to_vec();
+    let alone = (Ok(words), device.launches().to_vec());
+    let counted = values(&device.statistics());
     for (threads_of_host, window) in [(2, None), (1, Some(1))] {
         let options = GpuOptions { threads: threads_of_host, window, ..PLAIN };
-        let (again, launches) = timed(machine, options, body, ctas, threads);
-        assert_eq!((again.as_ref(), &launches), (Ok(&words), &alone), "{threads_of_host} threads\n{body}");
+        let (again, counters) = on_device(machine, options, &text, |device| {
+            let words = launch(device, ctas, threads);
+            ((words, device.launches().to_vec()), values(&device.statistics()))
+        });
+        assert_eq!(again, alone, "{threads_of_host} threads\n{body}");
+        if window.is_none() {
+            assert_eq!(counters, counted, "{threads_of_host} threads\n{body}");
+        }
     }
-    words
+    let mut gpu = Gpu::new(machine, PLAIN).unwrap_or_else(|error| panic!("{error}"));
+    gpu.tick_every_cycle();
+    let mut progress = |_: &strata_gpu::Progress| {};
+    let mut device =
+        TimedDevice::on(gpu, machine, module, &mut progress).unwrap_or_else(|error| panic!("{error}"));
+    let ticked = (launch(&mut device, ctas, threads), device.launches().to_vec());
+    assert_eq!(ticked, alone, "ticked\n{body}");
+    alone.0.expect("it has ended")
+}
+
+fn values(groups: &[Group]) -> Vec<Vec<u64>> {
+    groups.iter().map(|group| group.values.clone()).collect()
 }
 
 /// Takes the lock at `out` lane by lane, counts at `out + 4` and gives it back. The path of the lane that has it goes on
@@ -85,6 +105,21 @@ const FLAGGED_LOCK: &str = "mov.u32 %r3, 0;\nL: atom.global.cas.b32 %r1, [%rd0],
                             @%p0 bra N;\nld.volatile.global.u32 %r2, [%rd0+4];\nadd.u32 %r2, %r2, 1;\n\
                             st.volatile.global.u32 [%rd0+4], %r2;\nmembar.gl;\natom.global.exch.b32 %r1, [%rd0], 0;\n\
                             mov.u32 %r3, 1;\nN: setp.eq.u32 %p1, %r3, 0;\n@%p1 bra L;";
+
+/// A lock for each four lanes, which count at `out + 32` and behind.
+const FINE_LOCKS: &str = "mov.u32 %r0, %laneid;\nshr.u32 %r4, %r0, 2;\nmul.wide.u32 %rd1, %r4, 4;\nadd.u64 %rd1, %rd0, %rd1;\n\
+                          L: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra L;\n\
+                          ld.volatile.global.u32 %r2, [%rd1+32];\nadd.u32 %r2, %r2, 1;\n\
+                          st.volatile.global.u32 [%rd1+32], %r2;\nmembar.gl;\natom.global.exch.b32 %r1, [%rd1], 0;";
+
+#[test]
+fn locks_of_several_lanes_end() {
+    for machine in [v100(), independent_gtx480()] {
+        // Three warps of four CTAs, four lanes of each at every lock.
+        let words = checked(&machine, FINE_LOCKS, 4, 96);
+        assert_eq!((&words[..8], &words[8..16]), (&[0; 8][..], &[48; 8][..]));
+    }
+}
 
 #[test]
 fn a_lock_that_lanes_take_one_by_one_ends() {
@@ -102,10 +137,6 @@ fn a_lock_that_lanes_take_one_by_one_ends() {
 fn without_independent_threads_the_same_lock_is_a_livelock_in_both_executors() {
     let sets = ["gpu.sms=2", "gpu.memory_mib=32", "sm.independent_threads=false"].map(ToOwned::to_owned);
     let machine = Machine::load("v100", &sets).unwrap_or_else(|error| panic!("{error}"));
-    let is_livelock = |words: Words| match words {
-        Err(DeviceError::Failed { failure: Failure::Unfinished, reason, .. }) => reason.contains("livelock"),
-        _ => false,
-    };
     assert!(is_livelock(timed(&machine, PLAIN, LOCK, 1, 32).0));
     assert!(is_livelock(reference(&machine, LOCK, 1, 32)));
 }
@@ -161,7 +192,52 @@ const SUM: &str = "mov.u32 %r5, %r2;\nshfl.sync.bfly.b32 %r6, %r5, 16, 31, -1;\n
                    shfl.sync.bfly.b32 %r6, %r5, 1, 31, -1;\nadd.u32 %r5, %r5, %r6";
 
 #[test]
-fn lanes_of_a_lock_end_call_and_meet_the_cta() {
+fn lanes_synchronize_from_two_sides_of_a_branch() {
+    // The side that comes first in the code reads what the other writes before its own synchronization.
+    let body = "mov.u32 %r0, %laneid;\nmov.u32 %r4, s;\nand.b32 %r2, %r0, 15;\nshl.b32 %r3, %r2, 2;\nadd.u32 %r4, %r4, %r3;\n\
+                st.shared.u32 [%r4], 0;\nbar.warp.sync -1;\nsetp.lt.u32 %p0, %r0, 16;\n@%p0 bra W;\n\
+                bar.warp.sync -1;\nld.shared.u32 %r5, [%r4];\nbra E;\n\
+                W: add.u32 %r5, %r0, 100;\nst.shared.u32 [%r4], %r5;\nbar.warp.sync -1;\n\
+                E: mul.wide.u32 %rd1, %r0, 4;\nadd.u64 %rd1, %rd0, %rd1;\nst.global.u32 [%rd1+128], %r5;";
+    let expected: Vec<u32> = (0..32).map(|lane| 100 + lane % 16).collect();
+    for machine in [v100(), independent_gtx480()] {
+        assert_eq!(checked(&machine, body, 1, 32)[32..64], expected);
+    }
+}
+
+#[test]
+fn half_of_a_warp_does_not_wait_for_the_other() {
+    // Each half shuffles by itself. Lane 20 comes only when lane 0 has done so and set a flag.
+    let body = "mov.u32 %r0, %laneid;\nmov.u32 %r3, 0xffff;\nsetp.ge.u32 %p0, %r0, 16;\n@%p0 mov.u32 %r3, 0xffff0000;\n\
+                setp.ne.u32 %p1, %r0, 20;\n@%p1 bra S;\n\
+                L: ld.volatile.global.u32 %r1, [%rd0];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra L;\n\
+                S: shfl.sync.idx.b32 %r5, %r0, 4, 0x1f, %r3;\nsetp.ne.u32 %p1, %r0, 0;\n@%p1 bra E;\n\
+                st.volatile.global.u32 [%rd0], 1;\n\
+                E: mul.wide.u32 %rd1, %r0, 4;\nadd.u64 %rd1, %rd0, %rd1;\nst.global.u32 [%rd1+128], %r5;";
+    for machine in [v100(), independent_gtx480()] {
+        assert_eq!(checked(&machine, body, 1, 32)[32..48], [4; 16]);
+    }
+}
+
+#[test]
+fn a_wait_for_nobody_is_a_livelock_all_the_same() {
+    // Lanes above 0 wait for a flag that nobody sets; lane 0 is let go and waits for them.
+    let body = "mov.u32 %r0, %laneid;\nsetp.eq.u32 %p0, %r0, 0;\n@%p0 bra E;\n\
+                L: ld.volatile.global.u32 %r1, [%rd0];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\n\
+                E: bar.warp.sync -1;";
+    assert!(is_livelock(timed(&v100(), PLAIN, body, 1, 32).0));
+    assert!(is_livelock(reference(&v100(), body, 1, 32)));
+}
+
+fn is_livelock(words: Words) -> bool {
+    match words {
+        Err(DeviceError::Failed { failure: Failure::Unfinished, reason, .. }) => reason.contains("livelock"),
+        _ => false,
+    }
+}
+
+#[test]
+fn lanes_of_a_lock_end_and_meet_the_cta() {
     // Odd lanes end behind the lock; the others meet the CTA, and thread 0 reads the count of all.
     let barrier = format!(
         "{LOCK}\nmov.u32 %r0, %tid.x;\nand.b32 %r3, %r0, 1;\nsetp.eq.u32 %p1, %r3, 1;\n@%p1 exit;\nbar.sync 0;\n\
