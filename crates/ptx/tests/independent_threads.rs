@@ -123,7 +123,8 @@ fn instructions_with_a_membermask_wait_for_its_lanes() {
                 add.u32 %r6, %r1, %r2;\nadd.u32 %r6, %r6, %r3;\nadd.u32 %r6, %r6, %r4;\nadd.u32 %r6, %r6, %r5;\n\
                 st.global.u32 [%rd0], %r6;";
     assert_eq!(marked(body).1, [1, 2, 3, 5, 6]);
-    let lock = "L: atom.global.cas.b32 %r1, [%rd0], 0, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra L;\nbar.warp.sync -1;";
+    let lock =
+        "L: atom.global.cas.b32 %r1, [%rd0], 0, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra L;\nbar.warp.sync -1;";
     let without = compiled(lock, false);
     assert!(without.code.iter().all(|inst| !inst.yields && !inst.gathers), "only where a machine has them");
 }

@@ -37,7 +37,13 @@ fn launch(device: &mut dyn Device, ctas: u32, threads: u32) -> Words {
     Ok(bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))).collect())
 }
 
-fn timed(machine: &Machine, options: GpuOptions, body: &str, ctas: u32, threads: u32) -> (Words, Vec<LaunchResult>) {
+fn timed(
+    machine: &Machine,
+    options: GpuOptions,
+    body: &str,
+    ctas: u32,
+    threads: u32,
+) -> (Words, Vec<LaunchResult>) {
     on_device(machine, options, &kernel(body), |device| {
         (launch(device, ctas, threads), device.launches().to_vec())
     })
@@ -60,9 +66,8 @@ fn checked(machine: &Machine, body: &str, ctas: u32, threads: u32) -> Vec<u32> {
     let mut device =
         TimedDevice::new(machine, module, PLAIN, &mut progress).unwrap_or_else(|error| panic!("{error}"));
     let memory = *machine.file().gpu.memory_mib << 20;
-    let mut reference =
-        ReferenceDevice::new(module, machine.compile_options(), memory, Default::default())
-            .unwrap_or_else(|error| panic!("{error}"));
+    let mut reference = ReferenceDevice::new(module, machine.compile_options(), memory, Default::default())
+        .unwrap_or_else(|error| panic!("{error}"));
     let mut both = Lockstep::new(&mut device, &mut reference);
     let words = launch(&mut both, ctas, threads).unwrap_or_else(|error| panic!("{error}\n{body}"));
     let (_, differences) = both.finish();

@@ -12,9 +12,9 @@
 //! that lanes that recurse do not meet those that wait for them further out. A call of all lanes of a path adds
 //! nothing to the stack; one whose lanes go to several functions is a split that meets where the call returns.
 
-mod turns;
 #[cfg(test)]
 mod random_tests;
+mod turns;
 #[cfg(test)]
 mod turns_tests;
 

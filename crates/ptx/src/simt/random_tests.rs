@@ -121,7 +121,13 @@ type Trace = Vec<(Pc, LaneMask)>;
 
 /// Walks a tree without a stack: what runs when sides run one after the other, the earlier first, and meet behind. Returns the lanes
 /// that live.
-fn walk(nodes: &[Node], pc: &mut Pc, mut lanes: LaneMask, choices: &mut Choices, trace: &mut Trace) -> LaneMask {
+fn walk(
+    nodes: &[Node],
+    pc: &mut Pc,
+    mut lanes: LaneMask,
+    choices: &mut Choices,
+    trace: &mut Trace,
+) -> LaneMask {
     let note = |pc: Pc, lanes: LaneMask, trace: &mut Trace| {
         if lanes != 0 {
             trace.push((pc, lanes));
@@ -277,13 +283,18 @@ fn run(code: &[Inst], lanes: LaneMask, seed: u64, named: BTreeMap<u32, LaneMask>
 
 /// The instructions of each lane.
 fn by_lane(trace: &Trace) -> Vec<Vec<Pc>> {
-    let of = |lane: usize| trace.iter().filter(|(_, lanes)| lanes >> lane & 1 == 1).map(|(pc, _)| *pc).collect();
+    let of =
+        |lane: usize| trace.iter().filter(|(_, lanes)| lanes >> lane & 1 == 1).map(|(pc, _)| *pc).collect();
     (0..WARP_LANES).map(of).collect()
 }
 
 /// Pieces that lanes go through without a word to each other.
 fn alone(yields: impl Strategy<Value = bool> + Clone + 'static, exits: bool) -> BoxedStrategy<Node> {
-    let leaf = if exits { prop_oneof![4 => Just(Node::Step), 1 => Just(Node::Exit)].boxed() } else { Just(Node::Step).boxed() };
+    let leaf = if exits {
+        prop_oneof![4 => Just(Node::Step), 1 => Just(Node::Exit)].boxed()
+    } else {
+        Just(Node::Step).boxed()
+    };
     leaf.prop_recursive(4, 24, 4, move |node| {
         let (then, or) = (vec(node.clone(), 0..4), vec(node.clone(), 0..4));
         prop_oneof![
