@@ -20,7 +20,8 @@ const MOST_STEPS: u64 = 4_000;
 /// Threads of a CTA: one warp and a part of another.
 const THREADS: u32 = 40;
 
-/// What to compile for: plenty of registers with loads moved ahead, and so few that values are spilled, as written.
+/// What to compile for: plenty of registers with loads moved ahead, and independent threads; and so few that values are spilled, as
+/// written.
 const OPTIONS: [Options; 2] = [
     Options {
         max_registers: 63,
@@ -32,6 +33,7 @@ const OPTIONS: [Options; 2] = [
         load_window: 32,
         allocation: RegisterAllocation::Spread,
         indirect_mov: true,
+        independent_threads: true,
     },
     Options {
         max_registers: 16,
@@ -43,6 +45,7 @@ const OPTIONS: [Options; 2] = [
         load_window: 0,
         allocation: RegisterAllocation::Separate,
         indirect_mov: true,
+        independent_threads: false,
     },
 ];
 

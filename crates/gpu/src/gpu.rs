@@ -515,6 +515,7 @@ impl Gpu {
             FaultKind::Assertion { .. } => Failure::Assertion,
             FaultKind::Unsupported { .. }
             | FaultKind::DivergentBarrier
+            | FaultKind::MissingLanes
             | FaultKind::Mapping { .. }
             | FaultKind::BadCall { .. }
             | FaultKind::Texture { .. }

@@ -45,6 +45,10 @@ pub struct SmConfig {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub indirect_mov: Option<Cited<bool>>,
+    /// Whether lanes of a warp that wait for each other take turns, as since Volta ("independent thread scheduling"); false when
+    /// absent: then lanes on one side of a branch wait until those on the other come to where both meet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub independent_threads: Option<Cited<bool>>,
     /// Allocation granularity of a warp's registers: a multiple of 32.
     #[schemars(range(min = 32, max = 1 << 16), extend("unit" = "registers"))]
     pub register_unit: Cited<u32>,

@@ -5,15 +5,15 @@ use strata_memory::bits::members;
 use strata_memory::doors::{LaneEvent, RegisterFile};
 use strata_ptx::exec::print::Argument;
 use strata_ptx::exec::{WarpContext, predicate_source};
-use strata_ptx::isa::{Barrier, Instruction, MAX_PRINTED, Op, Pc, Src};
+use strata_ptx::isa::{Barrier, Instruction, MAX_PRINTED, Members, Op, Pc, Src};
 use strata_ptx::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
+use strata_ptx::simt::{Gathering, Meeting};
 
 use crate::barriers::{Arrival, BARRIERS_PER_CTA, Release};
 use crate::clusters::OutOfTurn;
 use crate::dispatch::Notice;
 use crate::doors::Doors;
 use crate::execute::source_row;
-use crate::fetch::Fetch;
 use crate::launch::{Fault, FaultKind, Launch};
 use crate::print::Print;
 use crate::sm::{LaneWait, Sm};
@@ -47,6 +47,9 @@ impl<D: Doors> Sm<D> {
                 let divergent = lanes != 0 && lanes != simt.active();
                 self.statistics.divergent_branches += u64::from(divergent);
                 simt.branch(lanes, instruction.target, pc + 1, instruction.reconverge);
+                if instruction.yields {
+                    simt.give_way(lanes);
+                }
             }
             // The guard is false in every lane: the instruction does nothing.
             _ if lanes == 0 => simt.advance(),
@@ -70,7 +73,7 @@ impl<D: Doors> Sm<D> {
             Op::ClusterArrive => self.arrive_at_cluster(launch, warp, pc, lanes),
             Op::ClusterWait => self.wait_for_cluster(launch, warp, pc, lanes),
             Op::Barrier(form) => self.barrier(launch, warp, pc, lanes, form, now),
-            // The reconvergence stack already brings the lanes named by the mask together.
+            // The lanes that the mask names have come together before it issued.
             Op::WarpSync => {
                 simt.advance();
                 if self.lsu.has_lane_path() {
@@ -136,6 +139,9 @@ impl<D: Doors> Sm<D> {
         match instruction.op {
             Op::Return { .. } => simt.ret(&targets),
             _ => simt.branch_indexed(&targets, instruction.reconverge),
+        }
+        if instruction.yields {
+            simt.give_way(lanes);
         }
     }
 
@@ -431,21 +437,35 @@ impl<D: Doors> Sm<D> {
     }
 }
 
-/// Whether a barrier must be deferred because other lanes of the warp have to run first: they may still exit or
-/// arrive. If so, the warp switches to those lanes and the barrier is issued again later.
+/// Whether the lanes that an instruction is for have come: all of the warp that live to a barrier, those of the membermask
+/// to others. If not, the warp turns to other lanes, and the instruction is issued again later.
 #[inline(never)]
-pub(crate) fn puts_off_barrier(
+pub(crate) fn gather(
     launch: &Launch,
     warps: &mut Warps,
-    fetch: &mut Fetch,
+    registers: &(impl RegisterFile + ?Sized),
     warp: usize,
+    pc: Pc,
     lanes: LaneMask,
-) -> bool {
+) -> Gathering {
+    let instruction = &launch.kernel.code[pc as usize];
     let simt = &mut warps.simt[warp];
-    let put_off = lanes == simt.active() && lanes != simt.live() && simt.gather(&launch.kernel);
-    if put_off {
-        fetch.take(warp);
-        fetch.go(warp, simt.pc());
+    if instruction.op.is_barrier() {
+        // A barrier that only some can reach is a fault, which is found where it is carried out.
+        let put_off = lanes == simt.active() && lanes != simt.live() && simt.gather(&launch.kernel);
+        return if put_off { Gathering::Later } else { Gathering::Complete };
     }
-    put_off
+    if lanes == 0 || !simt.is_split() {
+        return Gathering::Complete;
+    }
+    let masks = match instruction.op.members() {
+        Some(Members::All) => Row::splat(ALL_LANES),
+        Some(Members::Source(slot)) => match instruction.src[slot] {
+            Src::Reg(register) => registers.peek(warp as u8, register),
+            Src::Const(row) => launch.constants[usize::from(row)],
+            Src::None | Src::Pred(..) | Src::PredConst(_) => Row::ZERO,
+        },
+        None => Row::ZERO,
+    };
+    simt.gather_named(lanes, &masks, Meeting::of(instruction.op))
 }

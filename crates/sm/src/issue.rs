@@ -5,10 +5,11 @@ use strata_memory::bits::members;
 use strata_memory::doors::{RegisterFile, Ticket};
 use strata_ptx::exec::InPlace;
 use strata_ptx::isa::{Class, Op, Space};
+use strata_ptx::simt::Gathering;
 
-use crate::control::puts_off_barrier;
+use crate::control::gather;
 use crate::doors::Doors;
-use crate::launch::Launch;
+use crate::launch::{FaultKind, Launch};
 use crate::quiet::{Inputs, SCHEDULERS};
 use crate::scheduler::{Scheduler, View};
 use crate::scoreboard::Hazard;
@@ -255,10 +256,21 @@ impl<D: Doors> Sm<D> {
         let active = self.warps.simt[warp].active();
         let lanes = self.warps.guarded(warp, micro.guard);
         self.warps.dirty |= 1 << warp;
-        if micro.is_barrier && puts_off_barrier(launch, &mut self.warps, &mut self.fetch, warp, lanes) {
-            // The slot went into turning to other lanes; the barrier is issued later.
-            self.tally.stall(Stall::Control, 1);
-            return false;
+        if micro.waits_for_lanes {
+            match gather(launch, &mut self.warps, &*self.registers, warp, pc, lanes) {
+                Gathering::Complete => {}
+                Gathering::Later => {
+                    // The slot went into turning to other lanes; the instruction is issued later.
+                    self.fetch.take(warp);
+                    self.fetch.go(warp, self.warps.simt[warp].pc());
+                    self.tally.stall(Stall::Control, 1);
+                    return false;
+                }
+                Gathering::Never => {
+                    self.fail(launch, warp, pc, lanes, FaultKind::MissingLanes);
+                    return false;
+                }
+            }
         }
         let statistics = &mut self.statistics;
         statistics.issued += 1;

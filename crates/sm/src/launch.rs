@@ -133,6 +133,8 @@ pub enum FaultKind {
     },
     /// A barrier reached by some lanes of a warp while others are on another path.
     DivergentBarrier,
+    /// An instruction that lanes of a warp execute together, and to which some of those that it names can never come.
+    MissingLanes,
     /// The program executed `trap`.
     Trap,
     /// A device-side assertion failed (`__assertfail`).
@@ -187,6 +189,9 @@ impl fmt::Display for Fault {
             FaultKind::Unsupported { what } => write!(f, "{what} is not supported"),
             FaultKind::DivergentBarrier => {
                 f.write_str("barrier reached while other lanes of the warp are on another path")
+            }
+            FaultKind::MissingLanes => {
+                f.write_str("other lanes that the membermask names can never come to this instruction")
             }
             FaultKind::Trap => f.write_str("trap"),
             FaultKind::Assertion { what } | FaultKind::Texture { what } | FaultKind::Mapping { what } => {

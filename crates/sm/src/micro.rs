@@ -50,6 +50,8 @@ pub struct MicroOp {
     pub follows_memory: bool,
     /// Whether it is a barrier for the CTA.
     pub is_barrier: bool,
+    /// Whether it may have to wait for lanes of the warp that are elsewhere.
+    pub waits_for_lanes: bool,
     /// Whether the warp issues nothing else until its result is there.
     pub is_subroutine: bool,
     pub(crate) demand: Demand,
@@ -114,6 +116,7 @@ impl MicroOp {
             is_narrow: uses.0[1..].iter().all(|word| *word == 0),
             follows_memory: instruction.follows_memory,
             is_barrier: instruction.op.is_barrier(),
+            waits_for_lanes: instruction.op.is_barrier() || instruction.gathers,
             is_subroutine: false,
             demand: Demand::NONE,
             predicates: instruction.pred_reads | instruction.pred_writes,

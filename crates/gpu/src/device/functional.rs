@@ -165,6 +165,7 @@ pub(super) fn failed(fault: &Fault, heap: &Heap) -> DeviceError {
         | FaultKind::Interrupted { .. } => Failure::Unfinished,
         FaultKind::BadLaunch { .. } => Failure::NoRoom,
         FaultKind::DivergentBarrier { .. }
+        | FaultKind::MissingLanes { .. }
         | FaultKind::BadBarrier { .. }
         | FaultKind::BadBranch { .. }
         | FaultKind::Mapping { .. }

@@ -242,6 +242,7 @@ impl Machine {
             load_window: *sm.load_window,
             allocation: (*sm.register_allocation).into(),
             indirect_mov: sm.indirect_mov.as_ref().is_some_and(|has| **has),
+            independent_threads: sm.independent_threads.as_ref().is_some_and(|has| **has),
             ..Default::default()
         }
     }

@@ -19,6 +19,7 @@ mod golden_cycles;
 mod hi_end;
 mod hopper;
 mod hostile_modules;
+mod independent_threads;
 mod keys;
 mod launches;
 mod litmus;

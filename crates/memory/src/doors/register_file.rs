@@ -80,7 +80,8 @@ pub trait RegisterFile: Any + Send {
     /// need be kept. Nothing of the warp is in flight.
     fn release(&mut self, _warp: u8) {}
 
-    /// A register's value, for use between launches and at faults; takes no simulated time.
+    /// A register's value, for use between launches, at faults, and where an instruction issues whose lanes a register names: nothing
+    /// that was written to it is under way. Takes no simulated time.
     fn peek(&self, warp: u8, register: Reg) -> Row;
 
     /// Earliest cycle, not before `now`, at which a tick would do work.

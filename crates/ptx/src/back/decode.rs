@@ -7,6 +7,7 @@ use super::cfg::Cfg;
 use super::constant::Key;
 use super::dominance::reconvergence;
 use super::error::BackError;
+use super::waits;
 use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
 use crate::isa::{Dst, Flow, Guard, Instruction, MAX_ROWS, Op, PC_NONE, Pc, PredReg, Reg, Src, Ty, Width};
 use crate::program::ConstantRow;
@@ -62,8 +63,8 @@ fn is_idle(body: &Body, inst: &VInst, place: &impl Fn(&VReg) -> u16) -> bool {
     }
 }
 
-/// Decodes an allocation.
-pub fn decode(allocation: &Allocation) -> Result<Decoded, BackError> {
+/// Decodes an allocation, for a machine with independent threads or without.
+pub fn decode(allocation: &Allocation, independent_threads: bool) -> Result<Decoded, BackError> {
     let body = &allocation.body;
     let cfg = Cfg::of_functions(body);
     let meets = reconvergence(body, &cfg);
@@ -75,7 +76,13 @@ pub fn decode(allocation: &Allocation) -> Result<Decoded, BackError> {
         };
         instruction(allocation, inst, reconverge, &mut constants)
     });
-    let code: Vec<Instruction> = code.collect::<Result<_, _>>()?;
+    let mut code: Vec<Instruction> = code.collect::<Result<_, _>>()?;
+    if independent_threads {
+        for (instruction, yields) in code.iter_mut().zip(waits::turns(body, &cfg)) {
+            instruction.yields = yields;
+            instruction.gathers = instruction.op.members().is_some();
+        }
+    }
     Ok(Decoded { code, constants: constants.rows, branch_tables: body.tables.clone() })
 }
 

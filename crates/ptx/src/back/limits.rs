@@ -25,6 +25,8 @@ pub struct Options {
     pub allocation: RegisterAllocation,
     /// Whether the machine can read and write a register whose number is computed (`mov.indirect`).
     pub indirect_mov: bool,
+    /// Whether lanes of a warp that wait for each other take turns ([`crate::simt`]).
+    pub independent_threads: bool,
 }
 
 /// How registers of the text get physical ones.
@@ -55,6 +57,7 @@ impl Default for Options {
             load_window: 32,
             allocation: RegisterAllocation::Spread,
             indirect_mov: false,
+            independent_threads: false,
         }
     }
 }

@@ -38,6 +38,7 @@ pub mod spill;
 pub mod undefined;
 pub mod vectors;
 pub mod verify;
+pub mod waits;
 pub mod webs;
 
 #[cfg(test)]
@@ -64,7 +65,7 @@ use body::Body;
 pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackError> {
     let undefined = undefined::find(function, &Body::new(function)?);
     let allocation = lower(function, options)?;
-    let decoded = decode::decode(&allocation)?;
+    let decoded = decode::decode(&allocation, options.independent_threads)?;
     let stack_bytes = if function.stack.is_some() { DEFAULT_STACK_BYTES } else { 0 };
     let param_bytes = function.params.iter().map(|param| param.offset + param.bytes).max().unwrap_or(0);
     Ok(Kernel {

@@ -38,6 +38,7 @@ pub use in_place::{InPlace, InPlaces};
 pub use lanewise::{predicate_source, write_predicate};
 pub use moves::picked_element;
 pub use routine::{OperandFamily, Routine, routine};
+pub use warp::members;
 
 /// Executes an instruction that only computes: everything but memory, control flow, barriers and printing.
 ///

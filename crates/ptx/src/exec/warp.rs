@@ -3,7 +3,7 @@
 use super::Operands;
 use super::float_rules::{extremum_f32, finish_f32};
 use super::lanewise::{predicate_source, write_predicate};
-use crate::isa::{AtomicOp, FloatMode, Instruction, Shuffle, Src, Ty, Vote};
+use crate::isa::{AtomicOp, FloatMode, Instruction, Members, Shuffle, Src, Ty, Vote};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 
 /// `shfl` (PTX ISA, "shfl.sync": the pseudocode there). A source lane that does not take part is read all
@@ -54,6 +54,15 @@ fn pick(
     }
     o.write(0, 0, lanes, &result);
     write_predicate(instruction, o, 1, lanes, flags.0.iter().fold(0, |mask, flag| mask | flag));
+}
+
+/// For each lane, those that an operation names as who executes it together with that lane.
+pub fn members(instruction: &Instruction, o: &impl Operands) -> Row {
+    match instruction.op.members() {
+        Some(Members::Source(slot)) if instruction.src[slot] != Src::None => *o.source(slot, 0),
+        Some(Members::All) => Row::splat(ALL_LANES),
+        Some(Members::Source(_)) | None => Row::ZERO,
+    }
 }
 
 /// The threads that execute an operation with one membermask.

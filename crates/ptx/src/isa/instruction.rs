@@ -161,6 +161,11 @@ pub struct Instruction {
     pub target: Pc,
     /// Where the lanes of a divergent branch meet again ([`PC_NONE`]: at exit).
     pub reconverge: Pc,
+    /// Whether lanes that turn back here give way to others of their warp ([`crate::simt`]): with independent threads, in a
+    /// loop that those may have to end.
+    pub yields: bool,
+    /// Whether it waits for the lanes of the warp that it names ([`Op::members`]): with independent threads.
+    pub gathers: bool,
     /// Timing class.
     pub class: Class,
     /// Who carries it out.
@@ -204,6 +209,8 @@ impl Instruction {
             offset: 0,
             target: PC_NONE,
             reconverge: PC_NONE,
+            yields: false,
+            gathers: false,
             class: traits.class,
             executor: traits.executor,
             follows_memory: traits.follows_memory,

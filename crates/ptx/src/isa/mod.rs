@@ -31,6 +31,7 @@ pub use prefetch::*;
 #[cfg(test)]
 pub use samples::samples;
 pub use strata_warp::Reg;
+pub use table::Members;
 pub use texture::*;
 pub use tile::*;
 pub use traits::*;

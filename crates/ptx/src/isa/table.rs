@@ -40,10 +40,32 @@ const fn place(geometry: Geometry) -> Widths {
     WIDE.then(Width::Rows(1), geometry.coordinates())
 }
 
+/// Lanes that execute an operation together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Members {
+    /// Those of the mask in a source; all that run when it is absent, as in the forms before `.sync`.
+    Source(usize),
+    /// All of the warp.
+    All,
+}
+
 impl Op {
     /// Whether warps meet in it: those of a CTA, or of a cluster.
     pub const fn is_barrier(&self) -> bool {
         matches!(self, Op::Barrier(_) | Op::ClusterArrive | Op::ClusterWait)
+    }
+
+    /// The lanes of a warp that execute it together, when it says so.
+    pub const fn members(&self) -> Option<Members> {
+        match self {
+            Op::WarpSync | Op::Elect => Some(Members::Source(0)),
+            Op::Vote(_) | Op::Match { .. } | Op::Redux { .. } | Op::ReduxFloat { .. } => {
+                Some(Members::Source(1))
+            }
+            Op::Shfl(_) => Some(Members::Source(3)),
+            Op::Mma(_) | Op::LoadMatrix(_) | Op::StoreMatrix(_) | Op::TransposeMatrix => Some(Members::All),
+            _ => None,
+        }
     }
 
     /// What is true of this operation.

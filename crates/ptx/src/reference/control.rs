@@ -29,6 +29,9 @@ impl Cta {
             Op::Branch { .. } => {
                 let next = stack.pc() + 1;
                 stack.branch(lanes, instruction.target, next, instruction.reconverge);
+                if instruction.yields {
+                    stack.give_way(lanes);
+                }
             }
             Op::Call { table, .. } => self.call(launch, table, instruction, number, lanes)?,
             Op::Return { table } | Op::BranchIndexed { table } => {
@@ -281,6 +284,9 @@ impl Cta {
         match instruction.op {
             Op::Return { .. } => stack.ret(&chosen),
             _ => stack.branch_indexed(&chosen, instruction.reconverge),
+        }
+        if instruction.yields {
+            stack.give_way(lanes);
         }
         Ok(())
     }

@@ -14,10 +14,10 @@ use super::part::Memories;
 use super::texels;
 use super::warp::{AtCluster, Warp};
 use super::world::{Stop, World};
-use crate::exec::{InPlace, Operands, WarpContext, execute, guarded, picked_element};
+use crate::exec::{InPlace, Operands, WarpContext, execute, guarded, members, picked_element};
 use crate::isa::{Dst, Executor, Instruction, Op, Reg, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES};
-use crate::simt::SimtStack;
+use crate::simt::{Gathering, Meeting, SimtStack};
 
 /// A CTA whose warps run.
 pub(super) struct Cta {
@@ -188,6 +188,18 @@ impl Cta {
             let mut operands =
                 operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
             let lanes = guarded(instruction.guard, active, &operands);
+            if instruction.gathers && lanes != 0 && warp.stack.is_split() {
+                let masks = members(instruction, &operands);
+                match warp.stack.gather_named(lanes, &masks, Meeting::of(instruction.op)) {
+                    Gathering::Complete => {}
+                    Gathering::Later => continue,
+                    Gathering::Never => {
+                        let kind = FaultKind::MissingLanes { arrived: lanes, live: warp.stack.live() };
+                        let first = lanes.trailing_zeros() as usize;
+                        return Err(self.stop(launch, kind, instruction, number, first));
+                    }
+                }
+            }
             // A barrier that the warp is not ready for is met again, and counted then.
             if lanes == 0 || !instruction.op.is_barrier() {
                 world.counts.add(lanes);
@@ -243,7 +255,12 @@ impl Cta {
                 operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
             let lanes = guarded(instruction.guard, active, &operands);
             let picked = picked_register(instruction, &operands, lanes);
+            let executed = world.counts.warp_instructions;
             self.run_warp(launch, world, number, 1)?;
+            // It waits for other lanes, and is executed later.
+            if world.counts.warp_instructions == executed {
+                continue;
+            }
             let (mut reads, mut writes) = (instruction.reads, instruction.writes);
             match (instruction.op, picked) {
                 (Op::MovFromArray { .. }, Some(register)) => _ = reads.push(register),

@@ -80,6 +80,13 @@ pub enum FaultKind {
         /// The lanes that have not ended.
         live: LaneMask,
     },
+    /// An instruction that lanes of a warp execute together, and to which some of those that it names can never come.
+    MissingLanes {
+        /// The lanes that reached it.
+        arrived: LaneMask,
+        /// The lanes that have not ended.
+        live: LaneMask,
+    },
     /// A barrier operand out of range, or one that contradicts the threads that wait there.
     BadBarrier {
         /// What is wrong.
@@ -197,6 +204,11 @@ impl fmt::Display for FaultKind {
                 write!(f, "{space:?} address {address:#x} where shared memory must be")
             }
             FaultKind::ReadOnly { address } => write!(f, "write to parameter address {address:#x}"),
+            FaultKind::MissingLanes { arrived, live } => write!(
+                f,
+                "lanes {arrived:#010x} wait for others that their membermask names; lanes {live:#010x} live, and the rest \
+                 cannot come to this instruction"
+            ),
             FaultKind::DivergentBarrier { arrived, live } => write!(
                 f,
                 "the warp is diverged at a barrier: lanes {arrived:#010x} reached it, lanes {live:#010x} live, \

@@ -47,6 +47,7 @@ fn way(instruction: &Instruction) -> Way {
     match (instruction.executor, instruction.op) {
         // What a clock shows is counted instruction by instruction.
         (_, Op::ReadSpecial(special)) if !special.is_stable() => Way::Apart,
+        _ if instruction.gathers => Way::Apart,
         (Executor::Lanes, _) => Way::Lanes(routine::<InPlaces>(instruction)),
         (Executor::Memory, _) => plain::of(instruction).map_or(Way::Apart, Way::Memory),
         (_, Op::Branch { .. }) => Way::Branch,

@@ -60,6 +60,9 @@ impl Cta {
                 Some((lanes, instruction)) => {
                     stack.pass(done - 1);
                     stack.branch(lanes, instruction.target, stack.pc() + 1, instruction.reconverge);
+                    if instruction.yields {
+                        stack.give_way(lanes);
+                    }
                 }
                 None => stack.pass(done),
             }

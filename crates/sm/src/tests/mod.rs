@@ -8,3 +8,4 @@ mod skipping;
 mod sub_cores;
 mod subroutines;
 mod throttle;
+mod turns;

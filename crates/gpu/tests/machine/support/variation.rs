@@ -30,6 +30,7 @@ const KNOBS: &[(&str, &[&str])] = &[
         ],
     ),
     ("gpu.dispatch", &["depth-first", "{ limited = { most_per_sm = 1 } }", "{ blocks = { ctas = 3 } }"]),
+    ("sm.independent_threads", &["true"]),
     ("sm.schedulers", &["1", "4"]),
     ("sm.warp_slots", &["4", "7", "64"]),
     ("sm.cta_slots", &["1", "2"]),

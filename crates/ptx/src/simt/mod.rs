@@ -12,9 +12,18 @@
 //! that lanes that recurse do not meet those that wait for them further out. A call of all lanes of a path adds
 //! nothing to the stack; one whose lanes go to several functions is a split that meets where the call returns.
 
+#[cfg(test)]
+mod random_tests;
+mod turns;
+#[cfg(test)]
+mod turns_tests;
+
+pub use turns::{Gathering, Meeting};
+
 use crate::isa::{PC_NONE, Pc};
 use crate::lanes::{LaneMask, WARP_LANES, lanes_of};
 use crate::program::Kernel;
+use turns::Turns;
 
 /// Most entries that can wait.
 pub const MAX_DEPTH: usize = 2 * (WARP_LANES - 1);
@@ -45,17 +54,23 @@ pub struct SimtStack {
     running: Path,
     /// At most [`MAX_DEPTH`]; takes memory when lanes first part ways, and keeps it.
     waiting: Vec<Path>,
+    turns: Turns,
 }
 
 impl SimtStack {
     /// A warp whose lanes stand at instruction 0.
     pub fn new(lanes: LaneMask) -> Self {
-        SimtStack { running: Path { at: START, reconverge: NOWHERE, lanes }, waiting: Vec::new() }
+        SimtStack {
+            running: Path { at: START, reconverge: NOWHERE, lanes },
+            waiting: Vec::new(),
+            turns: Turns::default(),
+        }
     }
 
     /// Starts anew with other lanes; keeps the memory.
     pub fn reset(&mut self, lanes: LaneMask) {
         self.waiting.clear();
+        self.turns = Turns::default();
         self.running = Path { at: START, reconverge: NOWHERE, lanes };
     }
 
@@ -201,6 +216,8 @@ impl SimtStack {
             path.lanes &= !lanes;
         }
         self.running.lanes &= !lanes;
+        // Whoever waits may have waited for these.
+        self.turns.wait = 0;
         if self.running.lanes == 0 {
             self.resume();
         } else {
@@ -219,7 +236,8 @@ impl SimtStack {
         for place in (0..self.waiting.len()).rev() {
             let path = self.waiting[place];
             // A reconvergence point shares lanes with the paths above it that are to meet there.
-            if path.lanes != 0 && path.lanes & above == 0 && !blocked(path.at.pc) {
+            let waits = path.lanes & !self.turns.wait == 0 || blocked(path.at.pc);
+            if path.lanes != 0 && path.lanes & above == 0 && !waits {
                 self.waiting.remove(place);
                 self.waiting.push(std::mem::replace(&mut self.running, path));
                 return true;
@@ -237,20 +255,21 @@ impl SimtStack {
     /// live stand at this same barrier, they run together again. Last, lanes at a meeting point run on even where
     /// they may come to a barrier: they may end before it. The barrier is to be tried again after each.
     pub fn gather(&mut self, kernel: &Kernel) -> bool {
+        self.stand_aside(self.running.lanes);
         self.defer(|pc| kernel.is_barrier(pc))
-            || self.release(|pc| !kernel.reaches_barrier(pc))
+            || self.release(|pc, _| !kernel.reaches_barrier(pc))
             || self.converge()
-            || self.release(|_| true)
+            || self.release(|_, _| true)
     }
 
-    /// Lanes that arrived at a meeting point which `may` be passed without the others run, and the running
-    /// path after them. False when there are none.
-    fn release(&mut self, may: impl Fn(Pc) -> bool) -> bool {
+    /// Lanes that arrived at a meeting point, `may` pass it and go on without the others run, and the running path after
+    /// them: those of the innermost such point. False when there are none.
+    fn release(&mut self, may: impl Fn(Pc, LaneMask) -> bool) -> bool {
         let mut above = self.running.lanes;
         for place in (0..self.waiting.len()).rev() {
             let path = self.waiting[place];
             let arrived = path.lanes & !above;
-            if arrived != 0 && arrived != path.lanes && may(path.at.pc) {
+            if arrived != 0 && arrived != path.lanes && may(path.at.pc, arrived) {
                 self.waiting[place].lanes &= above;
                 self.drop_lone_meeting(place);
                 self.waiting.push(std::mem::replace(&mut self.running, Path { lanes: arrived, ..path }));
@@ -284,6 +303,7 @@ impl SimtStack {
             above |= path.lanes;
         }
         self.waiting.clear();
+        self.turns = Turns::default();
         self.running = Path { reconverge: NOWHERE, lanes: above, ..self.running };
         true
     }
@@ -291,6 +311,7 @@ impl SimtStack {
     /// Replaces the running path by several, the last of which runs first.
     fn split(&mut self, sides: &[(Point, LaneMask)], reconverge: Point) {
         let whole = self.running;
+        self.turns.move_on(whole.lanes);
         // Without a meeting point of its own, the split meets where its path does.
         let reconverge = if reconverge.pc == PC_NONE { whole.reconverge } else { reconverge };
         if reconverge != whole.reconverge {
@@ -442,10 +463,10 @@ mod tests {
         let mut stack = SimtStack::new(0xff);
         stack.branch(0xf0, 20, 1, 20);
         assert_eq!(at(&stack), (1, 0x0f));
-        assert!(!stack.release(|pc| pc != 20));
-        assert!(stack.release(|pc| pc == 20));
+        assert!(!stack.release(|pc, _| pc != 20));
+        assert!(stack.release(|pc, _| pc == 20));
         assert_eq!((at(&stack), stack.depth()), ((20, 0xf0), 1));
-        assert!(!stack.release(|_| true), "nobody waits at a meeting point any more");
+        assert!(!stack.release(|_, _| true), "nobody waits at a meeting point any more");
         stack.exit(0xf0);
         assert_eq!((at(&stack), stack.depth()), ((1, 0x0f), 0));
         stack.jump(20);
@@ -458,7 +479,7 @@ mod tests {
         stack.branch(0x80, 40, 1, 40);
         stack.branch(0x30, 20, 2, 20);
         // 7 waits at 40, 4 and 5 wait at 20.
-        assert!(stack.release(|pc| pc == 20));
+        assert!(stack.release(|pc, _| pc == 20));
         assert_eq!(at(&stack), (20, 0x30));
         stack.jump(40);
         assert_eq!(at(&stack), (2, 0x4f));
@@ -485,7 +506,7 @@ mod tests {
             // Two meeting points in turn: each lane waits at one, is released, and goes on to the other.
             let meet = 100 + lane % 2;
             stack.branch(1 << lane, meet, 1, meet);
-            assert!(stack.release(|pc| pc == meet));
+            assert!(stack.release(|pc, _| pc == meet));
             assert_eq!(at(&stack), (meet, 1 << lane));
             assert!(stack.defer(|pc| pc >= 100));
             stack.jump(2);
