@@ -128,21 +128,23 @@ def summary(machines, ratios):
 
 
 def run_on_v100(binary, runs):
-    """Runs the programs of a file on `v100`, and keeps what each comes to, launch by launch as a profiler counts."""
+    """Runs the programs of a file on `v100`, and keeps what each comes to, launch by launch as a profiler counts, beside what
+    others came to before."""
     sides = {(row["program"], row["row"]): row["side"] for row in rows_of(HARDWARE)}
     with open(runs, newline="") as file:
         wanted = [row for row in csv.DictReader(file) if sides[row["program"], row["row"]] == "modelling"]
-    rows = []
+    rows = {(row["program"], row["row"]): row for row in rows_of(V100)}
     for row in wanted:
         command = [row["executable"], *shlex.split(row["arguments"])]
         launches, whole = executed(binary, row["folder"], command, "--machine", "v100")
         overlapped = sum(launch.get("overlapped_cycles", 0) for launch in launches)
-        rows.append({"program": row["program"], "row": row["row"], "launches": len(launches),
-                     "strata_cycles": whole["cycles"] + overlapped, "strata_elapsed_cycles": whole["cycles"]})
+        rows[row["program"], row["row"]] = {
+            "program": row["program"], "row": row["row"], "launches": len(launches),
+            "strata_cycles": whole["cycles"] + overlapped, "strata_elapsed_cycles": whole["cycles"]}
     with open(pages.ROOT / V100, "w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer = csv.DictWriter(file, list(rows.values())[0].keys(), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(rows[key] for key in sides if key in rows)
 
 
 def v100():

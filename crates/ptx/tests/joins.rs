@@ -133,7 +133,7 @@ fn no_access_moves_past_what_may_touch_its_bytes() {
     };
     assert_eq!(with("st.shared.f32 [s+64],a;"), [2, -1]);
     assert_eq!(with("st.shared.f32 [s+4],a;"), [1, -1, 1]);
-    assert_eq!(with("st.shared.f32 [t],a;"), [1, -1, 1], "may be the same byte");
+    assert_eq!(with("st.shared.f32 [m],a;"), [1, -1, 1], "may be the same byte");
     assert_eq!(with("bar.sync 0;"), [1, 1]);
     assert_eq!(with("st.global.f32 [q+64],a;"), [2]);
     assert_eq!(with("mov.f32 f,a; st.global.f32 [q+64],f;"), [2], "another value of f");

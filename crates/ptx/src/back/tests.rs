@@ -283,7 +283,7 @@ fn loads_move_up_but_not_past_what_they_may_depend_on() {
     let load = |dst, at| inst(Op::Load(mode(Space::Shared, Ty::U32)), &[dst], &[bits(at)]);
     let keep = |at, reg_| inst(Op::Store(mode(Space::Shared, Ty::U32)), &[], &[bits(at), reg(reg_)]);
     let code =
-        vec![load(0, 0), keep(64, 0), load(1, 4), keep(68, 1), load(2, 64), store(bits(0), Ty::U32, reg(2))];
+        vec![load(0, 0), keep(64, 0), load(1, 12), keep(76, 1), load(2, 64), store(bits(0), Ty::U32, reg(2))];
     let function = function(code, vec![Ty::B32; 3]);
     let loads = |options: Options| {
         let kernel = compile(&function, &options).expect("compiles");

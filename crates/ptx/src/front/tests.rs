@@ -123,7 +123,7 @@ fn saxpy() {
             14: v13:B64 = Mov(U64) v3:B64
             15: v14:B64 = Int(Add, S64) v13:B64, v10:B64
             16: v15:F32 = Load(MemoryMode { space: Global, ty: F32, vector: 1, cache: All, ordering: Weak, scope: Cta }) v14:B64
-            17: v16:F32 = Fma(F32, FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false }) v12:F32, v1:F32, v15:F32
+            17: v16:F32 = Fma(F32, FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false }, Signs { product: false, addend: false }) v12:F32, v1:F32, v15:F32
             18: Store(MemoryMode { space: Global, ty: F32, vector: 1, cache: All, ordering: Weak, scope: Cta }) v14:B64, v16:F32
             19: Exit
         "#]],
@@ -449,7 +449,7 @@ fn halves() {
          cvt.rn.f16x2.f32 %r1, %f1, %f2; cvt.f32.bf16 %f1, %h1; ex2.approx.f16 %h1, %h2;",
         expect![[r#"
             0: v0:B16 = Float(Add, F16, FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false }) v1:B16, v2:B16
-            1: v3:B32 = Fma(Bf16x2, FloatMode { rounding: Rn, ftz: false, sat: false, relu: true, finite: false }) v4:B32, v5:B32, v6:B32
+            1: v3:B32 = Fma(Bf16x2, FloatMode { rounding: Rn, ftz: false, sat: false, relu: true, finite: false }, Signs { product: false, addend: false }) v4:B32, v5:B32, v6:B32
             2: v7:Pred = Setp { cmp: Ltu, ty: F16, combine: None, ftz: false } v0:B16, v1:B16
             3: v3:B32 = Cvt { to: F16x2, from: F32, mode: FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false } } v8:F32, v9:F32
             4: v8:F32 = Cvt { to: F32, from: Bf16, mode: FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false } } v0:B16
