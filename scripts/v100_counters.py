@@ -8,6 +8,7 @@ access is a sector (SECTORS) counts sectors at the L1D, which otherwise counts l
 import pathlib
 import shlex
 import statistics
+import sys
 import tempfile
 
 import pages
@@ -31,12 +32,18 @@ PARTS = {
     "DRAM": ["dram"],
 }
 
+
+def store_hit_share(launch):
+    """Of the L1D's stores, those that hit; of whole lines, since the second sector of a line finds what the first has left."""
+    return launch["l1d.store_hits"] / launch["l1d.stores"] if launch["l1d.stores"] else 0
+
+
 # Counter: what of the published file it adds up, and what counts it here: in the plain run, or with sectors.
 COUNTERS = {
     "L1 read sectors": (["l1_read_hit_sectors", "l1_read_miss_sectors"], lambda plain, sectors: sectors["l1d.loads"]),
     "L1 read miss sectors": (["l1_read_miss_sectors"], lambda plain, sectors: plain["l1d.fill_bytes"] / SECTOR_BYTES),
     "L1 write sectors": (["l1_write_hit_sectors", "l1_write_miss_sectors"], lambda plain, sectors: sectors["l1d.stores"]),
-    "L1 write hit sectors": (["l1_write_hit_sectors"], lambda plain, sectors: sectors["l1d.store_hits"]),
+    "L1 write hit sectors": (["l1_write_hit_sectors"], lambda plain, sectors: store_hit_share(plain) * sectors["l1d.stores"]),
     "L2 read sectors": (["l2_read_hit_sectors", "l2_read_miss_sectors"], lambda plain, sectors: plain["l1d.fill_bytes"] / SECTOR_BYTES),
     "L2 read miss sectors": (["l2_read_miss_sectors"], lambda plain, sectors: plain["l2.fetch_bytes"] / SECTOR_BYTES),
     "L2 write sectors": (["l2_write_hit_sectors", "l2_write_miss_sectors"], lambda plain, sectors: sectors["l2.writes"]),
@@ -47,6 +54,8 @@ COUNTERS = {
     "idle SMs": (["idle_sms"], lambda plain, sectors: 80 * (1 - plain["sm.cycles_active"] / plain["sm.cycles"])),
     "cycles": (["elapsed_cycles"], lambda plain, sectors: plain["cycles"]),
 }
+# Those that the second run counts; a kernel whose row says no in a column `sectors` has none.
+OF_SECTORS = ["L1 read sectors", "L1 write sectors", "L1 write hit sectors", "L2 write sectors"]
 # Counted from 0 to 80, so a ratio would say little.
 DIFFERENCES = ["idle SMs"]
 
@@ -79,13 +88,16 @@ def watts(launch):
 def measured(binary, row, hardware):
     """Rows of the data file for one kernel."""
     plain = launches(binary, row, hardware["entry"])
-    sectors = launches(binary, row, hardware["entry"], *SECTORS)
+    sectors = launches(binary, row, hardware["entry"], *SECTORS) if row.get("sectors") != "no" else [None]
     common = {"kernel": hardware["kernel"], "program": hardware["program"], "arguments": hardware["arguments"],
               "entry": hardware["entry"], "launches": len(plain)}
     for name, value in watts(plain[-1]):
         published = float(hardware["watts_mean"]) if name == "all" else None
         yield {**common, **compared("watts", name, value, published)}
+    yield {**common, **compared("counter", "cycles in a loop", plain[-1]["cycles"], float(hardware["elapsed_cycles"]))}
     for name, (columns, count) in COUNTERS.items():
+        if name in OF_SECTORS and sectors == [None]:
+            continue
         published = sum(float(hardware[column]) for column in columns)
         yield {**common, **compared("counter", name, count(plain[0], sectors[0]), published)}
 
@@ -100,16 +112,15 @@ def compared(kind, name, ours, published):
 def run(binary, runs):
     """Runs the kernels of a file and writes what they come to; those that are not in it keep their rows."""
     wanted = {row["kernel"]: row for row in pages.read_csv(pathlib.Path(runs).resolve())}
-    kept = pages.read_csv(DATA) if (pages.ROOT / DATA).exists() else []
-    rows = []
-    for hardware in pages.read_csv(HARDWARE):
-        name = hardware["kernel"]
-        if name in wanted:
-            rows += measured(binary, wanted[name], hardware)
-            print(f"{name}: measured")
-        else:
-            rows += [row for row in kept if row["kernel"] == name]
-    pages.write_csv(DATA, rows)
+    kernels = pages.read_csv(HARDWARE)
+    if unknown := wanted.keys() - {hardware["kernel"] for hardware in kernels}:
+        sys.exit(f"{runs}: kernel {', '.join(sorted(unknown))}: expected some of {', '.join(row['kernel'] for row in kernels)}")
+    found = {hardware["kernel"]: list(measured(binary, wanted[hardware["kernel"]], hardware))
+             for hardware in kernels if hardware["kernel"] in wanted}
+    for row in pages.read_csv(DATA) if (pages.ROOT / DATA).exists() else []:
+        if row["kernel"] not in wanted:
+            found.setdefault(row["kernel"], []).append(row)
+    pages.write_csv(DATA, [row for hardware in kernels for row in found.get(hardware["kernel"], [])])
 
 
 def by_kernel():
@@ -138,14 +149,14 @@ def power(kernels):
 
 
 def is_compared(row):
-    return float(row["v100"]) >= FEW or row["name"] in DIFFERENCES
+    return row is not None and (float(row["v100"]) >= FEW or row["name"] in DIFFERENCES)
 
 
 def counters(kernels):
     """The table of counters, and the error of each."""
     cells = []
     for name, rows in kernels.items():
-        shown = [rows["counter", counter] for counter in COUNTERS]
+        shown = [rows.get(("counter", counter)) for counter in COUNTERS]
         cells.append([name, *[cell(row) if is_compared(row) else "" for row in shown]])
     return pages.table(["kernel|", *COUNTERS], cells), {counter: error(kernels, counter) for counter in COUNTERS}
 
@@ -157,7 +168,7 @@ def cell(row):
 
 def error(kernels, counter):
     """How far a counter is off in the mean, in words."""
-    rows = [rows["counter", counter] for rows in kernels.values()]
+    rows = [rows.get(("counter", counter)) for rows in kernels.values()]
     pairs = [(float(row["strata"]), float(row["v100"])) for row in rows if is_compared(row)]
     if counter in DIFFERENCES:
         return f"{statistics.mean(abs(ours - gpu) for ours, gpu in pairs):.1f} SMs of {len(pairs)} kernels"
