@@ -72,6 +72,8 @@ def launches(binary, row, entry, *more):
         line = counted[launch["launch"]]
         counters = {name: float(line[name]) for name in line if "." in name}
         found.append({**counters, **launch, "cycles": launch["cycles"] + launch.get("overlapped_cycles", 0)})
+    if not found:
+        sys.exit(f"{row['executable']}: found launches of {', '.join({launch['kernel'] for launch in said})}, expected some of {entry}")
     return found
 
 
@@ -135,15 +137,13 @@ def power(kernels):
     """The table of watts, and their error."""
     cells, errors = [], []
     for name, rows in kernels.items():
-        def of(which):
-            return sum(float(row["strata"]) for (kind, part), row in rows.items() if kind == "watts" and which(part))
-
-        whole = rows["watts", "all"]
-        ours, gpu = float(whole["strata"]), float(whole["v100"])
+        watts = {part: float(row["strata"]) for (kind, part), row in rows.items() if kind == "watts"}
+        ours, gpu = watts["all"], float(rows["watts", "all"]["v100"])
         errors.append(abs(ours / gpu - 1))
-        parts = [of(lambda part, names=names: part in [f"{structure} dynamic" for structure in names]) for names in PARTS.values()]
-        leaking = [of(lambda part: part == "rest leakage"), of(lambda part: part.endswith("leakage") and part != "rest leakage")]
-        cells.append([name, f"{gpu:.1f}", f"{ours:.1f}", f"{100 * (ours / gpu - 1):+.0f} %", *[f"{value:.1f}" for value in leaking + parts]])
+        rest = watts["rest leakage"]
+        leakage = sum(value for part, value in watts.items() if part.endswith("leakage")) - rest
+        dynamic = [sum(watts[f"{structure} dynamic"] for structure in names) for names in PARTS.values()]
+        cells.append([name, f"{gpu:.1f}", f"{ours:.1f}", f"{100 * (ours / gpu - 1):+.0f} %", *[f"{value:.1f}" for value in [rest, leakage, *dynamic]]])
     header = ["kernel|", "GPU, W", "Strata, W", "error", "rest", "leakage", *PARTS]
     return pages.table(header, cells), statistics.mean(errors)
 
