@@ -73,7 +73,7 @@ def launches(binary, row, entry, *more):
         counters = {name: float(line[name]) for name in line if "." in name}
         found.append({**counters, **launch, "cycles": launch["cycles"] + launch.get("overlapped_cycles", 0)})
     if not found:
-        sys.exit(f"{row['executable']}: found launches of {', '.join({launch['kernel'] for launch in said})}, expected some of {entry}")
+        sys.exit(f"{row['executable']}: found launches of {', '.join(sorted({launch['kernel'] for launch in said}))}, expected some of {entry}")
     return found
 
 
