@@ -6,24 +6,23 @@
                                             into docs/data/programs.csv: with loads moved ahead, and in the order of the PTX
     scripts/fidelity.py --v100 RUNS.csv     also runs the programs of RUNS.csv on `v100` and writes their cycles into
                                             docs/data/v100-programs.csv; of held-out families none
+    scripts/fidelity.py --counters RUNS.csv also runs the kernels of RUNS.csv on `v100` and writes their watts and counters into
+                                            docs/data/v100-counters.csv; those that are not in RUNS.csv keep theirs
 
 FOLDER holds the executables that the column `command` names, linked with the shared CUDA runtime, and the files that they
-read. RUNS.csv has the columns program and row of crates/lab/data/hardware/v100-programs.csv, and folder, executable and
-arguments: what is run, and where. Builds the release command; STRATA=/path names another, beside which libcuda.so and libcudart.so.11.0 stand.
+read. RUNS.csv has the columns program and row of crates/lab/data/hardware/v100-programs.csv, or kernel of v100-counters.csv beside it;
+and folder, executable and arguments: what is run, and where. Builds the release command; STRATA=/path names another, beside which libcuda.so and libcudart.so.11.0 stand.
 """
 
-import csv
-import json
 import math
 import pathlib
 import shlex
 import statistics
-import subprocess
 import sys
-import tempfile
 
 import pages
 import sentinels
+import v100_counters
 
 MICROBENCHMARKS = "docs/data/microbenchmarks.csv"
 PROGRAMS = "docs/data/programs.csv"
@@ -33,11 +32,6 @@ V100 = "docs/data/v100-programs.csv"
 LOADS = 2048
 HITS = 32 * 16 * 256
 COPIED = 2 * 12 * 2**20
-
-
-def rows_of(path):
-    with open(pages.ROOT / path, newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def last_two(binary, machine, example):
@@ -61,7 +55,7 @@ def given(row):
 
 
 def microbenchmarks(binary):
-    published = rows_of(MICROBENCHMARKS)
+    published = pages.read_csv(MICROBENCHMARKS)
     keys = list(dict.fromkeys((row["machine"], row["row"], row["example"], row["unit"]) for row in published))
     rows, notes = [], {}
     for machine, what, example, unit in keys:
@@ -75,37 +69,21 @@ def microbenchmarks(binary):
     return table + "\n\n" + "\n".join(f"{number}. {source}." for source, number in notes.items())
 
 
-def executed(binary, folder, command, *more):
-    """What `strata exec` says of a program: its launches, and the run."""
-    with tempfile.NamedTemporaryFile(suffix=".json") as out:
-        # Some programs read past their buffers, as hardware lets them.
-        options = ["--threads", "1", "--bounds", "page", "--json", out.name]
-        run = subprocess.run([binary, "exec", *options, *more, "--", *command],
-                             cwd=folder, capture_output=True, text=True)
-        if run.returncode != 0:
-            sys.exit(f"{shlex.join(command)}: {run.stderr.strip()[-400:]}")
-        *launches, whole = [json.loads(line) for line in pathlib.Path(out.name).read_text().splitlines()]
-    return launches, whole
-
-
 def cycles(binary, folder, row, *more):
     """Cycles of a program on the row's machine, with values replaced further."""
     command = shlex.split(row["command"])
     sets = [word for value in [*row["sets"].split(), *more] for word in ("--set", value)]
     program = [str(pathlib.Path(folder).resolve() / command[0]), *command[1:]]
-    return executed(binary, folder, program, *sets)[1]["cycles"]
+    return pages.executed(binary, folder, program, *sets)[1]["cycles"]
 
 
 def programs(binary, folder):
-    rows = rows_of(PROGRAMS)
+    rows = pages.read_csv(PROGRAMS)
     if folder:
         for row in rows:
             row["strata_cycles"] = cycles(binary, folder, row)
             row["as_written_cycles"] = cycles(binary, folder, row, "sm.load_window=0")
-        with open(pages.ROOT / PROGRAMS, "w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        pages.write_csv(PROGRAMS, rows)
     cells, ratios = [], {}
     for row in rows:
         ours, written, peer = (int(row[name]) for name in ("strata_cycles", "as_written_cycles", "peer_cycles"))
@@ -130,28 +108,24 @@ def summary(machines, ratios):
 def run_on_v100(binary, runs):
     """Runs the programs of a file on `v100`, and keeps what each comes to, launch by launch as a profiler counts, beside what
     others came to before."""
-    sides = {(row["program"], row["row"]): row["side"] for row in rows_of(HARDWARE)}
-    with open(runs, newline="") as file:
-        wanted = [row for row in csv.DictReader(file) if sides[row["program"], row["row"]] == "modelling"]
-    rows = {(row["program"], row["row"]): row for row in rows_of(V100)}
+    sides = {(row["program"], row["row"]): row["side"] for row in pages.read_csv(HARDWARE)}
+    wanted = [row for row in pages.read_csv(pathlib.Path(runs).resolve()) if sides[row["program"], row["row"]] == "modelling"]
+    rows = {(row["program"], row["row"]): row for row in pages.read_csv(V100)}
     for row in wanted:
         command = [row["executable"], *shlex.split(row["arguments"])]
-        launches, whole = executed(binary, row["folder"], command, "--machine", "v100")
+        launches, whole = pages.executed(binary, row["folder"], command, "--machine", "v100")
         overlapped = sum(launch.get("overlapped_cycles", 0) for launch in launches)
         rows[row["program"], row["row"]] = {
             "program": row["program"], "row": row["row"], "launches": len(launches),
             "strata_cycles": whole["cycles"] + overlapped, "strata_elapsed_cycles": whole["cycles"]}
-    with open(pages.ROOT / V100, "w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows.values())[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows[key] for key in sides if key in rows)
+    pages.write_csv(V100, [rows[key] for key in sides if key in rows])
 
 
 def v100():
     """Programs on `v100` beside the GPU and Accel-Sim."""
-    hardware = {(row["program"], row["row"]): row for row in rows_of(HARDWARE)}
+    hardware = {(row["program"], row["row"]): row for row in pages.read_csv(HARDWARE)}
     cells, errors = [], []
-    for row in rows_of(V100):
+    for row in pages.read_csv(V100):
         of = hardware[row["program"], row["row"]]
         gpu, peer = int(of["hardware_cycles"]), int(of["accel_sim_cycles"])
         ours = int(row["strata_cycles"])
@@ -167,23 +141,28 @@ def v100():
 
 def parts(binary, folder=None):
     """The page's tables; programs are run if there is a folder of them."""
-    return {"microbenchmarks": microbenchmarks(binary), "v100": v100(), "programs": programs(binary, folder)}
+    return {"microbenchmarks": microbenchmarks(binary), "v100": v100(), "counters": v100_counters.tables(),
+            "programs": programs(binary, folder)}
 
 
 def main():
     arguments = sys.argv[1:]
     given = dict([arguments]) if len(arguments) == 2 else {}
-    folder, runs = given.get("--programs"), given.get("--v100")
-    if arguments and folder is None and runs is None:
+    folder, runs, counted = (given.get(option) for option in ("--programs", "--v100", "--counters"))
+    if arguments and not any((folder, runs, counted)):
         sys.exit(f"fidelity.py: {' '.join(arguments)}\n\n{__doc__}")
     binary = pages.build()
     if runs:
         run_on_v100(binary, runs)
+    if counted:
+        v100_counters.run(binary, counted)
     pages.write("docs/fidelity.md", parts(binary, folder))
     if folder:
         sentinels.measured("docs/fidelity.md", ["programs"], binary)
     if runs:
         sentinels.measured("docs/fidelity.md", ["v100"], binary)
+    if counted:
+        sentinels.measured("docs/fidelity.md", ["counters"], binary)
 
 
 if __name__ == "__main__":

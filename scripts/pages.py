@@ -5,12 +5,15 @@
     <!-- end of generated -->
 """
 
+import csv
 import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -38,6 +41,32 @@ def result(binary, *arguments):
     if found["verified"] is False:
         sys.exit(f"strata run {' '.join(arguments)}: {found['problems']}")
     return found
+
+
+def executed(binary, folder, command, *more):
+    """What `strata exec` says of a program: its launches, and the run."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+        # Some programs read past their buffers, as hardware lets them.
+        options = ["--threads", "1", "--bounds", "page", "--json", out.name]
+        run = subprocess.run([binary, "exec", *options, *more, "--", *command],
+                             cwd=folder, capture_output=True, text=True)
+        if run.returncode != 0:
+            sys.exit(f"{shlex.join(command)}: {run.stderr.strip()[-400:]}")
+        *launches, whole = [json.loads(line) for line in pathlib.Path(out.name).read_text().splitlines()]
+    return launches, whole
+
+
+def read_csv(path):
+    """The rows of a file of the project."""
+    with open(ROOT / path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write_csv(path, rows):
+    with open(ROOT / path, "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def table(header, rows):

@@ -24,7 +24,7 @@ COSTLY = {
         "small": ["gtx480"], "small stages": ["gtx480"],
         "threads": ["volta-fuse"], "time": ["gtx480"],
     },
-    "docs/fidelity.md": {"programs": ["gtx480"], "v100": ["v100"]},
+    "docs/fidelity.md": {"programs": ["gtx480"], "v100": ["v100"], "counters": ["v100"]},
     "docs/policies.md": {"replacement": ["gtx480"], "prefetch": ["gtx480"]},
     "docs/notebooks/knee.ipynb": {"notebook": ["gtx480"]},
     "docs/notebooks/five-designs.ipynb": {"notebook": ["gtx480", "rtx3080-quarter", "stash-apu"]},
