@@ -58,8 +58,9 @@ fn passes(op: Op, lanes: LaneMask, address: impl Fn(u64) -> u64, expected: u64) 
 /// 7.5), and 8 bytes 1 for 2.
 #[test]
 fn lanes_that_read_alike_in_pairs_are_served_together() {
+    type Address = fn(u64) -> u64;
     let mut config = config();
-    let mut passes = |pairs: bool, op: Op, lanes: LaneMask, address: fn(u64) -> u64| {
+    let mut passes = |pairs: bool, op: Op, lanes: LaneMask, address: Address| {
         config.shared.pairs_together = Some(Cited::new(pairs, "test"));
         let mut bench = Bench::new(&config);
         bench.try_issue(0, lanes, op, &Sources::at(address)).unwrap();
@@ -70,7 +71,7 @@ fn lanes_that_read_alike_in_pairs_are_served_together() {
     let all = LaneMask::MAX;
     let load = |vector| Op::Load(mode(Space::Shared, Ty::U32, vector));
     let store = Op::Store(mode(Space::Shared, Ty::U32, 4));
-    let patterns: [(fn(u64) -> u64, u64); 5] = [
+    let patterns: [(Address, u64); 5] = [
         (|_| 64, 2),
         (|lane| lane / 2 * 16, 2),
         // Lanes 0 and 2, 1 and 3, and so on.
