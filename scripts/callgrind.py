@@ -47,7 +47,7 @@ STAGES = {
 # What is done once a run, not once an instruction: all that a run of one cycle does, and of longer ones what no pattern matches
 # and making and clearing parts of the machine, which some are when they are first used.
 ONCE = "once a run"
-MAKERS = (":zeros", "scratchpad.rs:new", "tags.rs:with_buffers", "tags.rs:add_buffers", "frames.rs:new", "tray.rs:make", "simt.rs:new",
+MAKERS = (":zeros", "scratchpad.rs:new", "tags.rs:with_buffers", "tags.rs:add_buffers", "frames.rs:new", "tray.rs:make", "simt/mod.rs:new",
           "barriers.rs:new", "cache.rs:new", "credits.rs:new")
 
 # How a run says that its bound has ended it: a launch, or a phase on the host.

@@ -95,7 +95,7 @@ fn a_run_says_whether_registers_are_reused() {
     let (reused, separate) = (registers(&[]), registers(&["sm.register_allocation=separate"]));
     assert!(separate.0 > reused.0, "{reused:?}, {separate:?}");
     assert_eq!((reused.1, separate.1), (true, false));
-    let few = ["sm.register_allocation=separate", "sm.registers_per_thread=15"];
+    let few = ["sm.register_allocation=separate", "sm.registers_per_thread=13"];
     assert_eq!(registers(&few), registers(&few[1..]), "they do not fit");
 }
 
