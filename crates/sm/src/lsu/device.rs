@@ -108,6 +108,8 @@ pub struct DevicePath {
     begun: bool,
     /// First cycle in which it may; zero when it has.
     opens: Cycle,
+    /// Earliest cycle in which the oldest instruction can make an access.
+    ready: Cycle,
     /// The cycle behind the passes of the instruction that began last.
     passed: Cycle,
     /// Who goes first when both have an access ready: true for the texture unit.
@@ -137,6 +139,7 @@ impl DevicePath {
             banks,
             begun: false,
             opens: Cycle::ZERO,
+            ready: Cycle::NEVER,
             passed: Cycle::ZERO,
             texture_turn: false,
         }
@@ -146,6 +149,7 @@ impl DevicePath {
     #[inline]
     pub fn push(&mut self, entry: Place, ready: Cycle) {
         self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
+        self.ready = self.queue.next_ready().max(self.opens);
     }
 
     /// Enqueues an access of the lane path's own.
@@ -164,14 +168,8 @@ impl DevicePath {
     pub fn has_offer(&self, textures: &TextureUnit, l1d: &(impl L1d + ?Sized), now: Cycle) -> bool {
         match &self.held {
             Some(held) => held.may_pass(l1d, now),
-            None => self.next_ready().min(textures.queue.next_ready()) <= now,
+            None => self.ready.min(textures.queue.next_ready()) <= now,
         }
-    }
-
-    /// Earliest cycle in which the oldest instruction can make an access.
-    #[inline(always)]
-    fn next_ready(&self) -> Cycle {
-        self.queue.next_ready().max(self.opens)
     }
 
     /// Lets an instruction that makes its first access pass the banks.
@@ -188,6 +186,7 @@ impl DevicePath {
             _ => 1,
         };
         (self.opens, self.passed) = (Cycle::ZERO, now + passes);
+        self.ready = self.queue.next_ready();
     }
 
     /// Takes the oldest instruction from the queue. The next begins behind its passes.
@@ -195,6 +194,7 @@ impl DevicePath {
     fn pop(&mut self, now: Cycle) {
         self.queue.pop(now);
         (self.begun, self.opens) = (false, self.passed);
+        self.ready = self.queue.next_ready().max(self.opens);
     }
 
     /// Offers one access to the L1D; call while [`DevicePath::has_offer`] is true. Returns the access when the L1D
@@ -212,7 +212,7 @@ impl DevicePath {
             return self.retry(textures, l1d, now, statistics);
         }
         let texels_ready = textures.queue.next_ready() <= now;
-        if texels_ready && (self.texture_turn || self.next_ready() > now) {
+        if texels_ready && (self.texture_turn || self.ready > now) {
             return self.offer_texels(table, textures, l1d, now, statistics);
         }
         let place = *self.queue.front(now)?;
@@ -491,7 +491,7 @@ impl DevicePath {
             Some(_) => Cycle::NEVER,
             // Room for another access comes with a completion, which the L1D announces.
             None if self.pending.is_full() => Cycle::NEVER,
-            None => self.next_ready().min(textures.queue.next_ready()),
+            None => self.ready.min(textures.queue.next_ready()),
         }
     }
 
