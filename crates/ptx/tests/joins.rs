@@ -114,6 +114,10 @@ fn neighbours_in_shared_memory_are_one_access_where_they_are_aligned() {
     assert_eq!(shared(&four("s+4")), [1, 2, 1]);
     assert_eq!(shared(&format!("mad.lo.u32 s,m,4,s;{}", four("s"))), [1; 4], "m may be anything");
     assert_eq!(shared(&format!("mad.lo.u32 s,m,8,s;{}", four("s"))), [2, 2]);
+    let clamped = ".reg .s64 w; mul.wide.s32 w,m,16; cvt.sat.s32.s64 s,w;";
+    assert_eq!(shared(&format!("{clamped}{}", four("s"))), [1; 4], "the greatest number is odd");
+    let kept = ".reg .s64 w; mul.wide.s32 w,m,16; cvt.s32.s64 s,w;";
+    assert_eq!(shared(&format!("{kept}{}", four("s"))), [4]);
     let stores = "st.shared.f32 [s],a; st.shared.f32 [s+4],b; st.shared.f32 [s+8],c; st.shared.f32 [s+12],d;";
     assert_eq!(shared(stores), [-4]);
     assert_eq!(

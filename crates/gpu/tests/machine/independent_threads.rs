@@ -1,6 +1,6 @@
 //! Independent thread scheduling: lanes of a warp that wait for each other make progress, where a machine has it.
 
-use crate::support::{PLAIN, gtx480, module, on_device};
+use crate::support::{PLAIN, Words, gtx480, launch, module, on_device};
 use strata_engine::statistics::Group;
 use strata_gpu::device::{Lockstep, ReferenceDevice, TimedDevice};
 use strata_gpu::gpu::{Gpu, GpuOptions};
@@ -25,16 +25,6 @@ fn kernel(body: &str) -> String {
         ".visible .entry k(.param .u64 out) {{\n.reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<8>;\n\
          .shared .align 8 .b8 s[64];\nld.param.u64 %rd0, [out];\n{body}\nret;\n}}\n"
     ))
-}
-
-type Words = Result<Vec<u32>, DeviceError>;
-
-fn launch(device: &mut dyn Device, ctas: u32, threads: u32) -> Words {
-    let out = device.alloc("out", 1024)?;
-    device.launch("k", Shape::new([ctas, 1, 1], [threads, 1, 1]), &[Arg::Ptr(out)])?;
-    let mut bytes = vec![0; 1024];
-    device.download(out, &mut bytes)?;
-    Ok(bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))).collect())
 }
 
 fn timed(

@@ -1,6 +1,6 @@
 //! Livelocks end a launch with the lines on which warps go round; programs that only wait or compute for long end as ever.
 
-use crate::support::{PLAIN, gtx480, module, on_device};
+use crate::support::{PLAIN, Words, gtx480, launch, module, on_device};
 use strata_gpu::device::{ReferenceDevice, TimedDevice};
 use strata_gpu::gpu::{Gpu, GpuOptions};
 use strata_gpu::machine::Machine;
@@ -33,23 +33,13 @@ fn volta(sets: &[&str]) -> Machine {
     Machine::load("volta-fuse", &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
-type Launched = Result<Vec<u32>, DeviceError>;
-
-fn launch(device: &mut dyn Device, ctas: u32, threads: u32) -> Launched {
-    let out = device.alloc("out", 1024)?;
-    device.launch("k", Shape::new([ctas, 1, 1], [threads, 1, 1]), &[Arg::Ptr(out)])?;
-    let mut bytes = vec![0; 1024];
-    device.download(out, &mut bytes)?;
-    Ok(bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))).collect())
-}
-
 /// Launches a body on a modelled GPU whose warps are watched after so many cycles without an effect.
 fn timed(
     machine: &Machine,
     body: &str,
     (ctas, threads): (u32, u32),
     patience: u64,
-) -> (Launched, Vec<LaunchResult>) {
+) -> (Words, Vec<LaunchResult>) {
     let text = kernel(body);
     let mut progress = |_: &strata_gpu::Progress| {};
     let mut gpu = Gpu::new(machine, PLAIN).unwrap_or_else(|error| panic!("{error}"));
@@ -61,7 +51,7 @@ fn timed(
     (launched, device.launches().to_vec())
 }
 
-fn reference(body: &str, (ctas, threads): (u32, u32)) -> Launched {
+fn reference(body: &str, (ctas, threads): (u32, u32)) -> Words {
     let text = kernel(body);
     let module = Module { name: "test.ptx", text: &text };
     let options = gtx480(&[]).compile_options();
@@ -71,7 +61,7 @@ fn reference(body: &str, (ctas, threads): (u32, u32)) -> Launched {
 }
 
 /// The reason of a launch that ended in a livelock.
-fn livelock(launched: Launched, body: &str) -> String {
+fn livelock(launched: Words, body: &str) -> String {
     match launched {
         Err(DeviceError::Failed { failure: Failure::Unfinished, reason, .. })
             if reason.contains("livelock") =>

@@ -51,7 +51,8 @@ fn of_result(inst: &VInst, zeros: &[u32]) -> u32 {
         Op::Logic(Logic::And, _) => of(0).max(of(1)),
         Op::Logic(Logic::Or | Logic::Xor, _) => of(0).min(of(1)),
         Op::Select(_) => of(0).min(of(1)),
-        Op::Cvt { to, from, .. } if is_plain(to) && is_plain(from) => of(0),
+        // What saturates becomes a bound, which is odd.
+        Op::Cvt { to, from, mode } if is_plain(to) && is_plain(from) && !mode.sat => of(0),
         _ => 0,
     }
 }

@@ -44,6 +44,8 @@ pub mod webs;
 #[cfg(test)]
 mod oracle_tests;
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;

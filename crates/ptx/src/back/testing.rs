@@ -1,5 +1,6 @@
 //! Programs for the tests, and two interpreters of one lane: over virtual registers and over decoded code.
 
+use super::Options;
 use super::body::instruction;
 use crate::ir::{Constant, Function, LaunchBounds, VDst, VInst, VReg, VSrc};
 use crate::isa::{
@@ -28,6 +29,23 @@ pub fn function(code: Vec<VInst>, registers: Vec<Ty>) -> Function {
     }
 }
 
+/// 32-bit addition.
+pub const ADD: Op = Op::Int(IntOp::Add, Ty::U32);
+/// 64-bit addition.
+pub const ADD64: Op = Op::Int(IntOp::Add, Ty::U64);
+/// Comparison of 32-bit numbers.
+pub const LESS: Op = Op::Setp { cmp: Compare::Lt, ty: Ty::U32, combine: None, ftz: false };
+
+/// Nothing reserved and nothing to spare, so that counts are the fewest.
+pub fn plain() -> Options {
+    Options { reserved_registers: 0, register_unit: 1, sm_threads: u32::MAX, ..Options::default() }
+}
+
+/// The same with fewer registers and predicates.
+pub fn options(registers: u32, predicates: u32) -> Options {
+    Options { max_registers: registers, max_predicates: predicates, ..plain() }
+}
+
 /// An instruction on registers.
 pub fn inst(op: Op, dst: &[u32], src: &[VSrc]) -> VInst {
     instruction(op, dst.iter().map(|reg| VDst::Reg(VReg(*reg))).collect(), src.to_vec(), 1)
@@ -49,6 +67,11 @@ pub fn branch(target: u32, guard: Option<(u32, bool)>) -> VInst {
     branch.guard = guard.map(|(reg, negated)| (VReg(reg), negated));
     branch.target = target;
     branch
+}
+
+/// The end of a thread.
+pub fn exit() -> VInst {
+    inst(Op::Exit, &[], &[])
 }
 
 /// A plain access of one element.

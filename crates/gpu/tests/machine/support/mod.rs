@@ -13,7 +13,7 @@ use strata_gpu::machine::Machine;
 use strata_gpu::results::{LaunchResult, RunResult, Verdict};
 use strata_gpu::{RunError, RunRequest, run};
 use strata_memory::doors::{L1d, L1dSite};
-use strata_workloads::{HostProgram, Module};
+use strata_workloads::{Arg, Device, DeviceError, HostProgram, Module, Shape};
 
 /// One thread, the longest window, no limit.
 pub const PLAIN: GpuOptions =
@@ -48,6 +48,18 @@ pub fn four_clocks(sets: &[&str]) -> Machine {
 /// A PTX text around the directives of a module.
 pub fn module(text: &str) -> String {
     format!(".version 7.0\n.target sm_70\n.address_size 64\n{text}")
+}
+
+/// The words that a kernel leaves, or why there are none.
+pub type Words = Result<Vec<u32>, DeviceError>;
+
+/// Launches kernel `k` with a pointer to 1,024 bytes.
+pub fn launch(device: &mut dyn Device, ctas: u32, threads: u32) -> Words {
+    let out = device.alloc("out", 1024)?;
+    device.launch("k", Shape::new([ctas, 1, 1], [threads, 1, 1]), &[Arg::Ptr(out)])?;
+    let mut bytes = vec![0; 1024];
+    device.download(out, &mut bytes)?;
+    Ok(bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))).collect())
 }
 
 /// Lets `host` use a modelled GPU that has loaded `text`.
