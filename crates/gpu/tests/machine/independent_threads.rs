@@ -6,7 +6,7 @@ use strata_gpu::device::{Lockstep, ReferenceDevice, TimedDevice};
 use strata_gpu::gpu::{Gpu, GpuOptions};
 use strata_gpu::machine::Machine;
 use strata_gpu::results::LaunchResult;
-use strata_workloads::{Arg, Device, DeviceError, Failure, Module, Shape};
+use strata_workloads::{DeviceError, Failure, Module};
 
 /// A V100 with few SMs, and others as they are.
 fn v100() -> Machine {

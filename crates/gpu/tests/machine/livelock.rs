@@ -5,7 +5,7 @@ use strata_gpu::device::{ReferenceDevice, TimedDevice};
 use strata_gpu::gpu::{Gpu, GpuOptions};
 use strata_gpu::machine::Machine;
 use strata_gpu::results::LaunchResult;
-use strata_workloads::{Arg, Device, DeviceError, Failure, Module, Shape, Size, find};
+use strata_workloads::{DeviceError, Failure, Module, Size, find};
 
 const SMALL: &[&str] = &["gpu.sms=2", "gpu.channels=1", "gpu.memory_mib=16"];
 
