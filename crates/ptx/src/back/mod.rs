@@ -36,11 +36,14 @@ pub mod signs;
 pub mod simplify;
 pub mod spill;
 pub mod undefined;
+pub mod unroll;
 pub mod vectors;
 pub mod verify;
 pub mod waits;
 pub mod webs;
 
+#[cfg(test)]
+mod loop_tests;
 #[cfg(test)]
 mod oracle_tests;
 #[cfg(test)]
@@ -105,6 +108,12 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
     simplify::tidy_flow(&mut body);
     let cfg = cfg::Cfg::new(&body);
     webs::split(&mut body, &cfg)?;
+    if options.load_window > 0 {
+        simplify::settle(&mut body);
+        unroll::unroll(&mut body, &function.rolled)?;
+        let cfg = cfg::Cfg::new(&body);
+        webs::split(&mut body, &cfg)?;
+    }
     simplify::simplify(&mut body);
     arrays::settle_numbers(&mut body);
     let limits = options.limits(function.launch_bounds);
