@@ -100,24 +100,33 @@ impl Copies {
         }
     }
 
-    /// What a copy costs an assembler that weighs how far to unroll, in halves of an instruction, and whether it reads memory.
-    pub fn cost(&self) -> (u64, bool) {
-        let (mut cost, mut loads) = (0, false);
+    /// What a round weighs.
+    pub fn weight(&self) -> Weight {
+        let mut weight = Weight { cost: 0, global_loads: 0, shared_loads: 0 };
         for (inst, _) in self.code.iter().filter(|(_, moved)| moved.is_none()) {
-            cost += match inst.op.traits().order {
-                Order::Access(access) if matches!(access.mode.space, Space::Shared | Space::Const | Space::Param) => {
-                    loads |= access.is_load();
-                    if access.writes { 2 } else { 1 }
+            weight.cost += match inst.op.traits().order {
+                Order::Access(access) if access.writes => 2,
+                Order::Access(access) if access.mode.space == Space::Shared => {
+                    weight.shared_loads += 1;
+                    1
                 }
-                Order::Access(access) => {
-                    loads |= access.is_load();
-                    4
+                Order::Access(access) if access.is_load() => {
+                    weight.global_loads += 1;
+                    2
                 }
-                _ => 2,
+                _ => 1,
             };
         }
-        (cost, loads)
+        weight
     }
+}
+
+/// What an assembler weighs of a loop before it unrolls it.
+pub(super) struct Weight {
+    /// Instructions that no round saves; an access of memory outside the SM and a store count twice.
+    pub cost: u64,
+    pub global_loads: u64,
+    pub shared_loads: u64,
 }
 
 /// `to = from + by`.

@@ -3,7 +3,7 @@
 use super::super::body::{Body, definitions, uses};
 use super::super::cfg::{BlockId, Cfg};
 use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
-use crate::isa::{Compare, Flow, IntOp, Op, Order, Ty};
+use crate::isa::{Class, Compare, Flow, IntOp, Op, Order, Ty};
 use std::ops::Range;
 
 /// A block that runs again as long as its counter compares to a bound.
@@ -41,7 +41,7 @@ impl Counted {
         let inside = range.start..range.end - 1;
         let stays = |inst: &VInst| {
             let traits = inst.op.traits();
-            traits.flow == Flow::Next && traits.order != Order::Collective
+            traits.flow == Flow::Next && traits.order != Order::Collective && !is_subroutine(traits.class)
         };
         if !body.code[inside.clone()].iter().all(stays) {
             return None;
@@ -127,6 +127,12 @@ impl Counted {
             ty => ty,
         }
     }
+}
+
+/// Whether an assembler makes a call of what it counts as one instruction here.
+fn is_subroutine(class: Class) -> bool {
+    use Class::{F32Div, F32Rcp, F32Sqrt, F64Div, F64Rcp, F64Sqrt};
+    matches!(class, F32Div | F32Rcp | F32Sqrt | F64Div | F64Rcp | F64Sqrt)
 }
 
 /// The only instruction of a range that writes a register.

@@ -13,14 +13,11 @@ use super::error::BackError;
 use super::liveness::Liveness;
 use crate::ir::{Constant, VDst, VInst, VSrc};
 use crate::isa::{IntOp, Op, Ty};
-use copies::Copies;
+use copies::{Copies, Weight};
 use counted::Counted;
 
-/// Costs are in halves of an instruction. A body of unknown rounds that is unrolled costs at most so much, with loads and without.
-const WITH_LOADS: u64 = 92;
-const WITHOUT: u64 = 36;
-/// What all copies of a loop with known rounds may cost, when they do not stand for all rounds.
-const PARTIAL: u64 = 660;
+/// What the copies of a loop with known rounds may weigh together, when they do not stand for all rounds.
+const PARTIAL: u64 = 330;
 
 /// Unrolls every loop that it pays for; those with a line of `rolled` in them stay.
 ///
@@ -60,8 +57,7 @@ fn stays(body: &Body, counted: &Counted, rolled: &[u32]) -> bool {
 
 /// The code of a loop that runs so often, or nothing where it stays as it is.
 fn known(body: &mut Body, counted: &Counted, copies: &Copies, trips: u64) -> Vec<VInst> {
-    let (cost, _) = copies.cost();
-    let cost = cost.max(2);
+    let cost = copies.weight().cost.max(1);
     let mut code = Vec::new();
     if whole_pays(trips, cost) {
         copies.append(body, trips, &mut code);
@@ -85,18 +81,26 @@ fn known(body: &mut Body, counted: &Counted, copies: &Copies, trips: u64) -> Vec
 /// Whether all rounds may stand one after another. ptxas takes more instructions in all of smaller bodies, since it saves more of
 /// them: 500 rounds of 4, eight of 51, two of 131. With 30 instructions added to a body the bound is one and the same.
 fn whole_pays(trips: u64, cost: u64) -> bool {
-    const ADDED: u64 = 60;
-    const MOST: u64 = 620;
+    const ADDED: u64 = 30;
+    const MOST: u64 = 310;
     const ROUNDS: u64 = 1024;
-    trips <= ROUNDS
-        && trips.saturating_mul(cost).saturating_mul(cost) <= MOST * (cost + ADDED)
+    trips <= ROUNDS && trips * cost.saturating_mul(cost) <= MOST * (cost + ADDED)
+}
+
+/// Whether a body of unknown rounds may stand four times. ptxas lets it weigh more the more of its loads could overlap.
+fn four_pay(weight: &Weight) -> bool {
+    const WITHOUT_LOADS: u64 = 18;
+    const GLOBAL: u64 = 28;
+    const SHARED: u64 = 4;
+    const MOST: u64 = 80;
+    let global = if weight.global_loads > 0 { GLOBAL } else { 0 };
+    weight.cost <= (WITHOUT_LOADS + global + SHARED * weight.shared_loads).min(MOST)
 }
 
 /// The code of a loop that runs four times a round, then twice, then once; targets count from its first instruction.
 fn unknown(body: &mut Body, counted: &Counted, copies: &Copies) -> Option<Vec<VInst>> {
-    let (cost, loads) = copies.cost();
     let ordered = counted.ordered()?;
-    if cost > if loads { WITH_LOADS } else { WITHOUT } {
+    if !four_pay(&copies.weight()) {
         return None;
     }
     let mut code = Vec::new();
