@@ -59,7 +59,8 @@ fn rounds_that_are_not_known_come_in_fours_twos_and_ones() {
     for compare in ["lt.s32", "lt.u32", "le.s32", "ne.s32"] {
         assert_eq!(loads(&up(&round(1), compare)), [4, 2, 1], "{compare}");
     }
-    let down = |by: i32| format!("mov.u32 i,n;\nL:\n{}\nadd.s32 i,i,-{by}; setp.ne.s32 c,i,0; @c bra L;", round(2));
+    let down =
+        |by: i32| format!("mov.u32 i,n;\nL:\n{}\nadd.s32 i,i,-{by}; setp.ne.s32 c,i,0; @c bra L;", round(2));
     assert_eq!(loads(&down(4)), [8, 4, 2]);
     assert_eq!(loads(&down(1)), [8, 4, 2]);
     assert_eq!(loads(&up("bar.sync 0; ld.global.f32 e,[p]; add.f32 f,f,e;", "lt.s32")), [4, 2, 1]);
@@ -76,7 +77,7 @@ fn the_more_a_round_loads_the_larger_it_may_be() {
 
 #[test]
 fn known_rounds_stand_one_after_another() {
-    for trips in [1, 2, 7, 100] {
+    for trips in [1, 2, 7, 20, 64] {
         assert_eq!(loads(&known(&round(4), trips)), [4 * trips as usize]);
     }
     assert_eq!(loads(&known(&round(16), 8)), [128]);
@@ -132,5 +133,8 @@ fn shifted_counters_become_offsets_too() {
 fn the_order_of_the_text_has_its_loops() {
     let as_written = Options { load_window: 0, ..Options::default() };
     let code = kernel(&known(&round(1), 8), &as_written).code;
-    assert_eq!(code.iter().filter(|inst| matches!(inst.op, Op::Load(mode) if mode.space == Space::Global)).count(), 1);
+    assert_eq!(
+        code.iter().filter(|inst| matches!(inst.op, Op::Load(mode) if mode.space == Space::Global)).count(),
+        1
+    );
 }

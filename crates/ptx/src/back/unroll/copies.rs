@@ -36,7 +36,8 @@ impl Copies {
         let mut derived = Vec::new();
         for inst in whole {
             let [VDst::Reg(reg)] = inst.dst[..] else { continue };
-            let own = writes[&reg] == 1 && !reads_first(whole, reg) && live_out.binary_search(&reg.0).is_err();
+            let own =
+                writes[&reg] == 1 && !reads_first(whole, reg) && live_out.binary_search(&reg.0).is_err();
             if !own || inst.guard.is_some() || steps.contains_key(&reg) {
                 continue;
             }
@@ -49,7 +50,8 @@ impl Copies {
                 derived.push(reg);
             }
         }
-        let addresses = only_addresses(body, whole, &derived).into_iter().map(|reg| (reg, steps[&reg])).collect();
+        let addresses =
+            only_addresses(body, whole, &derived).into_iter().map(|reg| (reg, steps[&reg])).collect();
         code.pop();
         code.remove(counted.test - counted.range.start);
         Copies { code, moved, addresses }
@@ -95,7 +97,11 @@ impl Copies {
             }
         }
         for (reg, _) in &self.moved {
-            let line = self.code.iter().find(|(_, moved)| moved.is_some_and(|(of, _)| of == *reg)).map_or(0, |(inst, _)| inst.line);
+            let line = self
+                .code
+                .iter()
+                .find(|(_, moved)| moved.is_some_and(|(of, _)| of == *reg))
+                .map_or(0, |(inst, _)| inst.line);
             out.push(add(body, *reg, *reg, ahead[reg], line));
         }
     }

@@ -34,7 +34,9 @@ impl Counted {
     pub fn of(body: &Body, cfg: &Cfg, block: BlockId) -> Option<Counted> {
         let range = cfg.block(block).range();
         let back = &body.code[range.end - 1];
-        let (Flow::Branch, Some((predicate, false))) = (back.op.traits().flow, back.guard) else { return None };
+        let (Flow::Branch, Some((predicate, false))) = (back.op.traits().flow, back.guard) else {
+            return None;
+        };
         if back.target as usize != range.start || range.len() < 4 {
             return None;
         }
@@ -60,12 +62,18 @@ impl Counted {
         }
         let update = only_write(body, &inside, counter)?;
         let step = increment(&body.code[update], counter).filter(|_| update < test)?;
-        let varies = |reg| body.code[inside.clone()].iter().any(|inst| definitions(inst).any(|def| def == reg));
-        if step == 0 || matches!(bound, VSrc::Reg(reg, _) if varies(reg)) || body.ty(counter).bytes() != ty.bytes() {
+        let varies =
+            |reg| body.code[inside.clone()].iter().any(|inst| definitions(inst).any(|def| def == reg));
+        if step == 0
+            || matches!(bound, VSrc::Reg(reg, _) if varies(reg))
+            || body.ty(counter).bytes() != ty.bytes()
+        {
             return None;
         }
         let mut counted = Counted { range, test, step, bound, compare: cmp, ty, trips: None };
-        if let (VSrc::Const(Constant::Bits(bound)), Some(first)) = (bound, first_value(body, cfg, block, counter)) {
+        if let (VSrc::Const(Constant::Bits(bound)), Some(first)) =
+            (bound, first_value(body, cfg, block, counter))
+        {
             counted.trips = counted.trips_from(first, bound);
         }
         Some(counted)
@@ -76,7 +84,9 @@ impl Counted {
         let (first, bound, step) = (self.number(first), self.number(bound), i128::from(self.step));
         let distance = bound - first;
         let trips = match self.compare {
-            Compare::Ne | Compare::Neu => (distance % step == 0).then_some(distance / step).filter(|trips| *trips > 0),
+            Compare::Ne | Compare::Neu => {
+                (distance % step == 0).then_some(distance / step).filter(|trips| *trips > 0)
+            }
             Compare::Lt | Compare::Ltu if step > 0 => Some(((distance + step - 1).div_euclid(step)).max(1)),
             Compare::Le | Compare::Leu if step > 0 => Some((distance.div_euclid(step) + 1).max(1)),
             Compare::Gt | Compare::Gtu if step < 0 => Some(((-distance - step - 1).div_euclid(-step)).max(1)),
@@ -107,14 +117,14 @@ impl Counted {
         self.least() + (1 << (8 * self.ty.bytes())) - 1
     }
 
-    /// The comparison that says of a counter whether it has not passed a bound: of a loop that goes on while it differs,
-    /// the one in the direction of its steps.
-    pub fn ordered(&self) -> Option<Compare> {
+    /// The strict comparison that says of a counter whether it is before a bound in the direction of its steps, and whether the
+    /// bound itself still goes on.
+    pub fn ordered(&self) -> Option<(Compare, bool)> {
         match (self.compare, self.step > 0) {
-            (Compare::Lt | Compare::Ltu | Compare::Ne | Compare::Neu, true) => Some(Compare::Lt),
-            (Compare::Le | Compare::Leu, true) => Some(Compare::Le),
-            (Compare::Gt | Compare::Gtu | Compare::Ne | Compare::Neu, false) => Some(Compare::Gt),
-            (Compare::Ge | Compare::Geu, false) => Some(Compare::Ge),
+            (Compare::Lt | Compare::Ltu | Compare::Ne | Compare::Neu, true) => Some((Compare::Lt, false)),
+            (Compare::Le | Compare::Leu, true) => Some((Compare::Lt, true)),
+            (Compare::Gt | Compare::Gtu | Compare::Ne | Compare::Neu, false) => Some((Compare::Gt, false)),
+            (Compare::Ge | Compare::Geu, false) => Some((Compare::Gt, true)),
             _ => None,
         }
     }
@@ -144,14 +154,22 @@ fn only_write(body: &Body, range: &Range<usize>, reg: VReg) -> Option<usize> {
 
 /// What an instruction adds to a register in place.
 pub(super) fn increment(inst: &VInst, reg: VReg) -> Option<i64> {
-    let (Op::Int(op @ (IntOp::Add | IntOp::Sub), ty), None, [VDst::Reg(dst)]) = (inst.op, inst.guard, &inst.dst[..]) else {
+    let (Op::Int(op @ (IntOp::Add | IntOp::Sub), ty), None, [VDst::Reg(dst)]) =
+        (inst.op, inst.guard, &inst.dst[..])
+    else {
         return None;
     };
     let number = |bits: u64| if ty.bytes() == 4 { i64::from(bits as i32) } else { bits as i64 };
     let step = match (op, &inst.src[..]) {
         (IntOp::Add, [VSrc::Reg(src, _), VSrc::Const(Constant::Bits(bits))])
-        | (IntOp::Add, [VSrc::Const(Constant::Bits(bits)), VSrc::Reg(src, _)]) if *src == reg => number(*bits),
-        (IntOp::Sub, [VSrc::Reg(src, _), VSrc::Const(Constant::Bits(bits))]) if *src == reg => number(*bits).checked_neg()?,
+        | (IntOp::Add, [VSrc::Const(Constant::Bits(bits)), VSrc::Reg(src, _)])
+            if *src == reg =>
+        {
+            number(*bits)
+        }
+        (IntOp::Sub, [VSrc::Reg(src, _), VSrc::Const(Constant::Bits(bits))]) if *src == reg => {
+            number(*bits).checked_neg()?
+        }
         _ => return None,
     };
     (*dst == reg && ty.bytes() >= 4).then_some(step)
@@ -166,7 +184,10 @@ fn first_value(body: &Body, cfg: &Cfg, block: BlockId, reg: VReg) -> Option<u64>
         if from.next().is_some() {
             return None;
         }
-        let write = body.code[cfg.block(before).range()].iter().rev().find(|inst| definitions(inst).any(|def| def == reg));
+        let write = body.code[cfg.block(before).range()]
+            .iter()
+            .rev()
+            .find(|inst| definitions(inst).any(|def| def == reg));
         if let Some(inst) = write {
             return match (inst.op, inst.guard, &inst.src[..]) {
                 (Op::Mov(_), None, [VSrc::Const(Constant::Bits(bits))]) => Some(*bits),

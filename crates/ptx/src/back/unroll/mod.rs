@@ -25,7 +25,8 @@ const PARTIAL: u64 = 330;
 /// When too many values live from block to block.
 pub fn unroll(body: &mut Body, rolled: &[u32]) -> Result<(), BackError> {
     let cfg = Cfg::new(body);
-    let loops: Vec<_> = cfg.order.iter().filter_map(|block| Some((*block, Counted::of(body, &cfg, *block)?))).collect();
+    let loops: Vec<_> =
+        cfg.order.iter().filter_map(|block| Some((*block, Counted::of(body, &cfg, *block)?))).collect();
     if loops.is_empty() {
         return Ok(());
     }
@@ -99,13 +100,13 @@ fn four_pay(weight: &Weight) -> bool {
 
 /// The code of a loop that runs four times a round, then twice, then once; targets count from its first instruction.
 fn unknown(body: &mut Body, counted: &Counted, copies: &Copies) -> Option<Vec<VInst>> {
-    let ordered = counted.ordered()?;
+    let (ordered, inclusive) = counted.ordered()?;
     if !four_pay(&copies.weight()) {
         return None;
     }
     let mut code = Vec::new();
-    let four = bound_ahead(body, counted, 3, &mut code)?;
-    let two = bound_ahead(body, counted, 1, &mut code)?;
+    let four = bound_ahead(body, counted, 3, inclusive, &mut code)?;
+    let two = bound_ahead(body, counted, 1, inclusive, &mut code)?;
     let back = body.code[counted.range.end - 1].clone();
     let go = |predicate, negated, target| VInst { guard: Some((predicate, negated)), target, ..back.clone() };
     let ask = |body: &mut Body, bound: VSrc| {
@@ -151,28 +152,40 @@ fn test(body: &Body, counted: &Counted) -> VInst {
     body.code[counted.test].clone()
 }
 
-/// What a counter has not passed while `more` further rounds are sure to follow: the bound, moved back by as many steps, and not
-/// beyond the end of the numbers. What computes it goes before the loop.
-fn bound_ahead(body: &mut Body, counted: &Counted, more: i128, code: &mut Vec<VInst>) -> Option<VSrc> {
+/// What a counter is before while `more` further rounds are sure to follow: the bound, moved back by as many steps, and not
+/// beyond the end of the numbers, before which none is. What computes it goes before the loop.
+fn bound_ahead(
+    body: &mut Body,
+    counted: &Counted,
+    more: i128,
+    inclusive: bool,
+    code: &mut Vec<VInst>,
+) -> Option<VSrc> {
     let ty = counted.ordered_in();
-    let back = more * i128::from(counted.step);
+    let step = i128::from(counted.step);
+    let back = more * step - if inclusive { step.signum() } else { 0 };
     if back.unsigned_abs() >= 1 << (8 * ty.bytes() - 2) {
         return None;
     }
     let (op, limit) =
-        if back > 0 { (IntOp::Max, counted.least() + back) } else { (IntOp::Min, counted.greatest() + back) };
+        if step > 0 { (IntOp::Max, counted.least() + back) } else { (IntOp::Min, counted.greatest() + back) };
     let constant = |number: i128| {
         let bits = number as u64;
         VSrc::Const(Constant::Bits(if ty.bytes() == 4 { bits & u64::from(u32::MAX) } else { bits }))
     };
     if let VSrc::Const(Constant::Bits(bits)) = counted.bound {
         let bound = counted.number(bits);
-        let within = if back > 0 { bound.max(limit) } else { bound.min(limit) };
+        let within = if step > 0 { bound.max(limit) } else { bound.min(limit) };
         return Some(constant(within - back));
     }
     let line = body.code[counted.range.start].line;
     let [within, moved] = [(); 2].map(|()| body.fresh(ty));
-    code.push(instruction(Op::Int(op, ty), vec![VDst::Reg(within)], vec![counted.bound, constant(limit)], line));
+    code.push(instruction(
+        Op::Int(op, ty),
+        vec![VDst::Reg(within)],
+        vec![counted.bound, constant(limit)],
+        line,
+    ));
     let sources = vec![VSrc::Reg(within, false), constant(-back)];
     code.push(instruction(Op::Int(IntOp::Add, ty), vec![VDst::Reg(moved)], sources, line));
     Some(VSrc::Reg(moved, false))
