@@ -121,6 +121,8 @@ pub struct Function {
     pub formats: Vec<PrintFormat>,
     /// What its assertions say.
     pub assertions: Vec<Assertion>,
+    /// Lines of `.pragma "nounroll"`: the loops that they stand in keep their form.
+    pub rolled: Vec<u32>,
     /// The texts that its lines come from, when there are several.
     pub sources: Vec<Source>,
 }

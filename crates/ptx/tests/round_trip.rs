@@ -182,6 +182,7 @@ impl<'a> Printer<'a> {
             }
             Statement::Instruction(instruction) => self.instruction(instruction),
             Statement::Block(body) => self.block(body),
+            Statement::NoUnroll(_) => self.put(".pragma \"nounroll\";\n"),
             Statement::BranchTargets { name, labels, .. } => {
                 self.put(self.text(*name));
                 self.put(": .branchtargets ");

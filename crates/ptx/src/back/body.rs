@@ -3,6 +3,7 @@
 use super::error::BackError;
 use crate::ir::{Function, PrintFormat, VDst, VInst, VReg, VSrc};
 use crate::isa::{Flow, MAX_DST, MAX_SRC, Op, Ty, Width};
+use std::ops::Range;
 
 /// A kernel under work. Branch targets always lie inside `code`, and control never runs off its end.
 #[derive(Clone, Debug)]
@@ -211,6 +212,31 @@ impl Body {
         moved.push(code.len() as u32);
         self.code = code;
         self.retarget(&moved);
+    }
+
+    /// Puts code in the place of a block. Its branches count from its first instruction; those to the block go there.
+    pub fn splice(&mut self, block: Range<usize>, mut code: Vec<VInst>) {
+        let moved: Vec<u32> = (0..=self.code.len())
+            .map(|at| if at < block.end { at.min(block.start) } else { at + code.len() - block.len() } as u32)
+            .collect();
+        // What replaces the block has targets of its own.
+        let behind = self.code.split_off(block.end);
+        self.code.truncate(block.start);
+        let (before, within) = (self.code.len(), code.len());
+        for inst in code.iter_mut().filter(|inst| inst.op.traits().flow.has_target()) {
+            inst.target += block.start as u32;
+        }
+        self.code.append(&mut code);
+        self.code.extend(behind);
+        let is_new = |at: usize| (before..before + within).contains(&at);
+        for (_, inst) in self.code.iter_mut().enumerate().filter(|(at, _)| !is_new(*at)) {
+            if inst.op.traits().flow.has_target() {
+                inst.target = moved[inst.target as usize];
+            }
+        }
+        for target in self.tables.iter_mut().flatten() {
+            *target = moved[*target as usize];
+        }
     }
 
     fn retarget(&mut self, moved: &[u32]) {

@@ -7,7 +7,7 @@
 
 use super::body::{Body, definitions, uses};
 use super::cfg::Cfg;
-use crate::ir::{VDst, VInst, VReg, VSrc};
+use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
 use crate::isa::{FloatMode, FloatOp, IntOp, Op, Part, Signs, Ty};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub fn fuse(body: &mut Body, cfg: &Cfg) {
         let pairs = pairs(body, cfg.block(*block).range(), &mut written);
         for pair in chosen(&pairs, |product| reads[result(&body.code[product]).0 as usize]) {
             let product = &body.code[pair.product];
-            let (factors, sum) = (product.src.clone(), &body.code[pair.sum]);
+            let (factors, sum) = (factors(product), &body.code[pair.sum]);
             let op = joined(product, sum, pair.slot).expect("a pair can be joined");
             let sum = &mut body.code[pair.sum];
             sum.src = vec![factors[0], factors[1], sum.src[1 - pair.slot]];
@@ -82,6 +82,16 @@ fn chosen(pairs: &[Pair], reads: impl Fn(usize) -> usize) -> Vec<Pair> {
     chosen
 }
 
+/// What is multiplied: a shift is a product with a power of two.
+fn factors(product: &VInst) -> Vec<VSrc> {
+    match (product.op, &product.src[..]) {
+        (Op::Shl(_), [value, VSrc::Const(Constant::Bits(by))]) => {
+            vec![*value, VSrc::Const(Constant::Bits(1 << *by))]
+        }
+        _ => product.src.clone(),
+    }
+}
+
 /// The register that a product is in.
 fn result(product: &VInst) -> VReg {
     match product.dst[0] {
@@ -101,6 +111,11 @@ fn joined(product: &VInst, sum: &VInst, slot: usize) -> Option<Op> {
                 Part::Hi => false,
             };
             fits.then_some(Op::Mad { part, ty: of, sat: false })
+        }
+        (Op::Shl(of), Op::Int(IntOp::Add, ty)) => {
+            let by = |src: &VSrc| matches!(src, VSrc::Const(Constant::Bits(by)) if *by < 32);
+            let fits = of.bytes() == 4 && ty.bytes() == 4 && product.src.get(1).is_some_and(by);
+            fits.then_some(Op::Mad { part: Part::Lo, ty: Ty::U32, sat: false })
         }
         (
             Op::Float(FloatOp::Mul, of, FloatMode { ftz, sat: false, .. }),

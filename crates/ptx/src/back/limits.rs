@@ -73,6 +73,8 @@ pub struct Limits {
     unit: u32,
     /// Registers that a thread may have while the SM still holds as many warps as it can.
     free: u32,
+    /// Registers that a thread may have while the SM still holds a CTA of [`GREATEST_CTA`] threads.
+    roomy: u32,
     /// Registers that count besides those of the code.
     reserved: u32,
     /// How registers get places.
@@ -84,6 +86,10 @@ pub struct Limits {
 /// (docs/registers.md).
 const SPREAD: u32 = 4;
 
+/// Most threads of a CTA (CUDA C++ Programming Guide, technical specifications per compute capability, since 2.0). A kernel that
+/// cannot fill an SM has no more registers in ptxas's code than let one run: 64 of 65,536 (docs/loads.md).
+const GREATEST_CTA: u32 = 1024;
+
 impl Limits {
     /// The registers that `rows` cost: whole units, and no fewer than every warp can have.
     pub(super) fn charged(&self, rows: u32) -> u32 {
@@ -93,6 +99,13 @@ impl Limits {
     /// The most rows that cost no more than so many do.
     pub(super) fn costless(&self, rows: usize) -> usize {
         (self.charged(rows as u32) - self.reserved).min(self.registers) as usize
+    }
+
+    /// The most rows that loads may have on the way in a kernel that needs so many in any order.
+    pub(super) fn roomiest(&self, rows: usize) -> usize {
+        let charged = self.charged(rows as u32);
+        let most = if charged > self.free { charged.max(self.roomy) } else { charged };
+        (most - self.reserved).min(self.registers) as usize
     }
 
     /// How many rows to spread over when `rows` suffice: some more, but no warp fewer; `None` if not to spread.
@@ -124,6 +137,7 @@ impl Options {
             predicates: self.max_predicates,
             unit,
             free: whole_units(self.sm_registers / self.sm_threads.max(1)),
+            roomy: whole_units(self.sm_registers / GREATEST_CTA),
             reserved: self.reserved_registers,
             allocation: self.allocation,
         }

@@ -36,11 +36,14 @@ pub mod signs;
 pub mod simplify;
 pub mod spill;
 pub mod undefined;
+pub mod unroll;
 pub mod vectors;
 pub mod verify;
 pub mod waits;
 pub mod webs;
 
+#[cfg(test)]
+mod loop_tests;
 #[cfg(test)]
 mod oracle_tests;
 #[cfg(test)]
@@ -105,6 +108,12 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
     simplify::tidy_flow(&mut body);
     let cfg = cfg::Cfg::new(&body);
     webs::split(&mut body, &cfg)?;
+    if options.load_window > 0 {
+        simplify::settle(&mut body);
+        unroll::unroll(&mut body, &function.rolled)?;
+        let cfg = cfg::Cfg::new(&body);
+        webs::split(&mut body, &cfg)?;
+    }
     simplify::simplify(&mut body);
     arrays::settle_numbers(&mut body);
     let limits = options.limits(function.launch_bounds);
@@ -117,9 +126,9 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
     Ok(allocation)
 }
 
-/// Orders and allocates so that as many loads overlap as registers allow without costing a warp: those with which an SM is
-/// full or, of a kernel that needs more in any order, those that cost no more than it. Colouring may need more rows than
-/// are live together: then fewer may be. For a crowded kernel the first order will do.
+/// Orders and allocates so that as many loads overlap as registers allow: those with which an SM is full or, of a kernel that
+/// needs more in any order, those with which it holds a CTA of the greatest size ([`Limits::roomiest`]). Colouring may need
+/// more rows than are live together: then fewer may be. For a crowded kernel the first order will do.
 fn schedule_and_allocate(
     body: &Body,
     limits: Limits,
@@ -130,7 +139,7 @@ fn schedule_and_allocate(
     let liveness = liveness::Liveness::new(body, &cfg)?;
     let window = load_window as usize;
     let ordered = |live| schedule::schedule(body, &cfg, &liveness, schedule::Bounds { window, live });
-    let most = limits.costless(ordered(limits.costless(0)).live);
+    let most = limits.roomiest(ordered(limits.costless(0)).live);
     let fewer = if window == 0 { &[0][..] } else { &[0, 1, 2, 4, most] };
     let mut best: Option<Allocation> = None;
     for fewer in fewer {

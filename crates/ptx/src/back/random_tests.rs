@@ -7,9 +7,9 @@ use crate::isa::{Dst, Logic, Op, PC_NONE, Part, Space, Src, Ty};
 use proptest::prelude::*;
 
 /// Registers of a random program: some of each kind.
-const ROWS: u32 = 8;
-const PAIRS: u32 = 4;
-const PREDICATES: u32 = 6;
+pub(super) const ROWS: u32 = 8;
+pub(super) const PAIRS: u32 = 4;
+pub(super) const PREDICATES: u32 = 6;
 
 fn row() -> impl Strategy<Value = u32> {
     0..ROWS
@@ -37,9 +37,10 @@ fn predicate_source() -> impl Strategy<Value = VSrc> {
     prop_oneof![6 => register, 1 => any::<bool>().prop_map(VSrc::PredConst)]
 }
 
-fn arbitrary_instruction(length: u32) -> impl Strategy<Value = VInst> {
+/// An instruction after which control goes on, without a guard.
+pub(super) fn step() -> impl Strategy<Value = VInst> {
     let mov = |ty| move |(dst, src): (u32, VSrc)| inst(Op::Mov(ty), &[dst], &[src]);
-    let plain = prop_oneof![
+    prop_oneof![
         2 => (row(), row_source()).prop_map(mov(Ty::B32)),
         2 => (pair(), pair_source()).prop_map(mov(Ty::B64)),
         2 => (row(), row_source(), row_source()).prop_map(|(d, a, b)| inst(ADD, &[d], &[a, b])),
@@ -100,14 +101,17 @@ fn arbitrary_instruction(length: u32) -> impl Strategy<Value = VInst> {
         }),
         2 => (pair(), row_source()).prop_map(|(a, v)| store(reg(a), Ty::U32, v)),
         2 => (pair(), pair_source()).prop_map(|(a, v)| store(reg(a), Ty::U64, v)),
-    ];
+    ]
+}
+
+fn arbitrary_instruction(length: u32) -> impl Strategy<Value = VInst> {
     let flow = prop_oneof![
         10 => (0..=length).prop_map(|target| branch(target, None)),
         1 => Just(exit()),
     ];
     let guard = proptest::option::weighted(0.25, (predicate(), any::<bool>()));
     let always = proptest::option::weighted(0.9, (predicate(), any::<bool>()));
-    prop_oneof![6 => (plain, guard), 1 => (flow, always)].prop_map(|(mut inst, guard)| {
+    prop_oneof![6 => (step(), guard), 1 => (flow, always)].prop_map(|(mut inst, guard)| {
         inst.guard = guard.map(|(p, negated)| (VReg(p), negated));
         inst
     })
@@ -140,7 +144,7 @@ fn program(initialise: bool) -> impl Strategy<Value = Function> {
 }
 
 /// The outputs agree as far as both go: an endless loop is cut at different places.
-fn same(left: &[(u64, u64)], right: &[(u64, u64)]) {
+pub(super) fn same(left: &[(u64, u64)], right: &[(u64, u64)]) {
     let common = left.len().min(right.len());
     assert_eq!(left[..common], right[..common]);
 }

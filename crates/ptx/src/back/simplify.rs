@@ -13,14 +13,20 @@ use super::{common, fuse, narrow, offsets, signs, vectors};
 use crate::ir::{Constant, VDst, VSrc};
 use crate::isa::{Flow, IntOp, Op, Space, Width};
 
+fn step(body: &mut Body, change: fn(&mut Body, &Facts<'_>)) {
+    let cfg = Cfg::new(body);
+    let facts = Facts::new(body, &cfg);
+    change(body, &facts);
+    sweep(body);
+}
+
+/// Only replaces uses of copies and constants by what they stand for; all of the code is reachable ([`tidy_flow`]).
+pub fn settle(body: &mut Body) {
+    step(body, propagate);
+}
+
 /// Simplifies a body in place; all of its code is reachable ([`tidy_flow`]).
 pub fn simplify(body: &mut Body) {
-    let step = |body: &mut Body, change: fn(&mut Body, &Facts<'_>)| {
-        let cfg = Cfg::new(body);
-        let facts = Facts::new(body, &cfg);
-        change(body, &facts);
-        sweep(body);
-    };
     step(body, propagate);
     narrow::narrow(body);
     step(body, propagate);

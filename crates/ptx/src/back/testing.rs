@@ -25,6 +25,7 @@ pub fn function(code: Vec<VInst>, registers: Vec<Ty>) -> Function {
         launch_bounds: LaunchBounds::default(),
         formats: Vec::new(),
         assertions: Vec::new(),
+        rolled: Vec::new(),
         sources: Vec::new(),
     }
 }
@@ -111,6 +112,12 @@ fn cut(value: u64, ty: Ty) -> u64 {
     if ty.bytes() == 8 { value } else { value & ((1 << (8 * ty.bytes())) - 1) }
 }
 
+/// Bits as a number of an integer type.
+fn number(value: u64, ty: Ty) -> i128 {
+    let unused = 64 - 8 * ty.bytes() as u32;
+    if ty.is_signed() { i128::from((value << unused) as i64 >> unused) } else { i128::from(cut(value, ty)) }
+}
+
 /// Shared and local memory, zero at first; addresses are 32 bits.
 #[derive(Default)]
 struct Memory {
@@ -142,6 +149,11 @@ fn evaluate(op: &Op, src: &[u64], memory: &mut Memory, offset: i64) -> Vec<u64> 
         Op::PredLogic(Logic::Xor) => vec![src[0] ^ src[1]],
         Op::Int(IntOp::Add, ty) => vec![cut(src[0].wrapping_add(src[1]), ty)],
         Op::Int(IntOp::Sub, ty) => vec![cut(src[0].wrapping_sub(src[1]), ty)],
+        Op::Int(op @ (IntOp::Min | IntOp::Max), ty) => {
+            let least = number(src[0], ty) < number(src[1], ty);
+            vec![cut(if least == (op == IntOp::Min) { src[0] } else { src[1] }, ty)]
+        }
+        Op::Shl(ty) => vec![cut(src[0].checked_shl(src[1] as u32).unwrap_or(0), ty)],
         Op::Mad { part: Part::Wide, .. } => {
             vec![(src[0] & 0xffff_ffff).wrapping_mul(src[1] & 0xffff_ffff).wrapping_add(src[2])]
         }
@@ -154,9 +166,12 @@ fn evaluate(op: &Op, src: &[u64], memory: &mut Memory, offset: i64) -> Vec<u64> 
         Op::Pack { .. } => vec![src[0] & 0xffff_ffff | src[1] << 32],
         Op::Unpack { .. } => vec![src[0] & 0xffff_ffff, src[0] >> 32],
         Op::Setp { cmp, ty, .. } => {
-            let (left, right) = (cut(src[0], ty), cut(src[1], ty));
+            let (left, right) = (number(src[0], ty), number(src[1], ty));
             let holds = match cmp {
                 Compare::Lt => left < right,
+                Compare::Le => left <= right,
+                Compare::Gt => left > right,
+                Compare::Ge => left >= right,
                 Compare::Ne => left != right,
                 _ => panic!("the generator makes no such comparison"),
             };
@@ -247,7 +262,7 @@ pub fn run_decoded(kernel: &Kernel) -> Vec<Output> {
             continue;
         }
         let wide = |slot: usize| match inst.op {
-            Op::Mov(ty) | Op::Int(_, ty) | Op::Setp { ty, .. } => ty.bytes() == 8,
+            Op::Mov(ty) | Op::Int(_, ty) | Op::Shl(ty) | Op::Setp { ty, .. } => ty.bytes() == 8,
             Op::Select(ty) => slot < 2 && ty.bytes() == 8,
             Op::Unpack { .. } | Op::Cvta { .. } => true,
             Op::Mad { part: Part::Wide, .. } => slot == 2,

@@ -200,6 +200,8 @@ pub enum Statement {
     Instruction(Instruction),
     /// Braces.
     Block(Vec<Statement>),
+    /// `.pragma "nounroll";` in a loop.
+    NoUnroll(Place),
     /// `name: .branchtargets a, b, c;`
     BranchTargets {
         /// The list's name.

@@ -94,6 +94,7 @@ impl<'n> Renamer<'n> {
                 Statement::Variable(variable) => self.variable(variable),
                 Statement::Instruction(instruction) => self.instruction(instruction),
                 Statement::Block(inner) => self.statements(inner),
+                Statement::NoUnroll(place) => self.place(place),
                 Statement::BranchTargets { name, place, labels } => {
                     self.symbol(name);
                     self.place(place);

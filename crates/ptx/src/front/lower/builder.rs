@@ -87,6 +87,7 @@ impl<'a> Builder<'a> {
             launch_bounds: Default::default(),
             formats: Vec::new(),
             assertions: Vec::new(),
+            rolled: Vec::new(),
             sources: module.sources.clone(),
         };
         Builder {
@@ -267,6 +268,7 @@ impl<'a> Builder<'a> {
                     failures.extend(self.branch_targets(*name, labels).err());
                 }
                 Statement::CallHint { .. } => {}
+                Statement::NoUnroll(place) => self.out.rolled.push(place.line),
                 Statement::Instruction(instruction) => {
                     let step = self.instruction(instruction, failures);
                     failures.extend(step.err());

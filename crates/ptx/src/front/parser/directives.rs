@@ -29,7 +29,10 @@ impl Parser<'_> {
                     self.advance()?;
                     address_size = (value as u32, place);
                 }
-                "file" | "loc" | "pragma" => self.line_directive()?,
+                "pragma" => {
+                    self.pragma()?;
+                }
+                "file" | "loc" => self.line_directive()?,
                 "section" => self.section()?,
                 "alias" => {
                     self.advance()?;
@@ -122,23 +125,28 @@ impl Parser<'_> {
         Ok(linkage)
     }
 
-    /// `.file`, `.loc`, `.pragma`: read over; they say nothing about values.
+    /// `.pragma`: whether it says `nounroll`. Its other words say nothing that is modelled.
+    pub(super) fn pragma(&mut self) -> Result<bool, Fail> {
+        self.advance()?;
+        let mut keeps = false;
+        loop {
+            let Token::Text(text) = self.now.token else {
+                return Err(self.wrong("malformed `.pragma`", "text in quotes"));
+            };
+            keeps |= self.names.text(text) == "nounroll";
+            self.advance()?;
+            if !self.take(b',')? {
+                break;
+            }
+        }
+        self.expect(b';', "malformed `.pragma`")?;
+        Ok(keeps)
+    }
+
+    /// `.file`, `.loc`: read over; they say nothing about values.
     pub(super) fn line_directive(&mut self) -> Result<(), Fail> {
         let word = self.dotted().unwrap_or_default();
         match word {
-            "pragma" => {
-                self.advance()?;
-                loop {
-                    let Token::Text(_) = self.now.token else {
-                        return Err(self.wrong("malformed `.pragma`", "text in quotes"));
-                    };
-                    self.advance()?;
-                    if !self.take(b',')? {
-                        break;
-                    }
-                }
-                self.expect(b';', "malformed `.pragma`")?;
-            }
             "file" => {
                 self.advance()?;
                 self.integer("malformed `.file`", u64::MAX)?;

@@ -67,7 +67,7 @@ impl Parser<'_> {
             let place = self.now.place;
             let word = self.names.text(name);
             if word == "pragma" {
-                self.line_directive()?;
+                self.pragma()?;
                 continue;
             }
             let Some(most) = DIRECTIVES.iter().find(|(known, _)| *known == word).map(|(_, most)| *most)
@@ -115,7 +115,13 @@ impl Parser<'_> {
             }
             Token::Word(_) | Token::Punct(b'@') => out.push(Statement::Instruction(self.instruction()?)),
             Token::Dot(name) => match self.names.text(name) {
-                "loc" | "file" | "pragma" => self.line_directive()?,
+                "pragma" => {
+                    let place = self.now.place;
+                    if self.pragma()? {
+                        out.push(Statement::NoUnroll(place));
+                    }
+                }
+                "loc" | "file" => self.line_directive()?,
                 _ => {
                     let linkage = self.linkage()?;
                     self.variables(linkage, |variable| out.push(Statement::Variable(variable)))?;
