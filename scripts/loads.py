@@ -254,6 +254,8 @@ def main():
         label: {key: Loads(kernel) for key, kernel in compiled(paths, way).items()} for label, way in ways.items()
     }
     volta, fermi = columns["`volta-fuse`, `v100`"], columns["`gtx480`"]
+    beside = {kernel: theirs[kernel] for kernel in volta if kernel in theirs}
+    equal = sum(volta[kernel].count == kernel_of.count for kernel, kernel_of in beside.items())
     out = [
         "# The order of loads: Strata and ptxas",
         "",
@@ -267,7 +269,7 @@ def main():
         "",
         "## Agreement",
         "",
-        "Over the kernels for which both have as many loads: ptxas unrolls loops of the others, which Strata does not. *Agreement* is the mean over",
+        f"Over the kernels for which both have as many loads, {equal} of {len(beside)}: of the others not the same loops are unrolled. *Agreement* is the mean over",
         "kernels of the smaller value by the larger, 1 where all are equal (of distances with one added).",
         "",
         "| Strata's order | kernels | loads per wait | of ptxas | agreement | agreement of distances | correlation of loads per wait | median ratio of registers |",
@@ -288,12 +290,13 @@ def main():
         out.append(f"| {target} | {THREADS[target]} | {bound} | {sum(count < bound for count in counts)} "
                    f"| {counts.count(bound)} | {sum(count > bound for count in counts)} | {max(counts)} | {per_wait(kernels.values()):.2f} |")
     share = lambda kernels: sum(kernel.predicated for kernel in kernels.values()) / sum(kernel.instructions for kernel in kernels.values())
-    beside = {kernel: theirs[kernel] for kernel in volta if kernel in theirs}
     out += [
         "",
-        "So does Strata: loads move up as long as the rows that are live keep an SM full, and where a kernel needs more in any order, as",
-        "long as they cost no more than that. No ptxas that can be had makes code for Fermi: that `gtx480` keeps to 20 registers, where 1,536 threads",
-        "fill it, is by analogy.",
+        "So does Strata: loads move up as long as the rows that are live keep an SM full. Where a kernel needs more in any order, ptxas gives it more than it",
+        "needs: `sgemm_nt` 56 registers, where 41 would do and an SM would be full with 32. It goes to 64 (lbm's kernel alone has more in ptxas 11.8), with which an SM",
+        "of 65,536 holds a CTA of 1,024 threads, the most there can be. That is Strata's bound for such kernels: of those that were tried (what is needed; 48; 56; 64;",
+        "none) loads per wait come closest with it. No ptxas that can be had makes code for Fermi: that `gtx480` keeps to 20 registers, where 1,536 threads",
+        "fill it, and then to 32, is by analogy.",
         "",
         "## What is not done",
         "",
@@ -303,7 +306,7 @@ def main():
         f"- *Constants as operands*: {sum(kernel.folded for kernel in beside.values()):,} of ptxas's instructions have an operand from constant memory, and "
         f"{sum(kernel.constants for kernel in beside.values())}",
         f"  load from there. Strata makes operands of scalar parameters only; {sum(kernel.constants for kernel in volta.values())} instructions load from constant or parameter memory.",
-        "- *Unrolling*: ptxas unrolls loops by four or more, and moves the loads of all iterations together.",
+        "- *Unrolling*: Strata unrolls by ptxas's rules as far as they were found (docs/assembler.md); these are the loops of one block alone.",
         "",
         "## Kernels",
         "",

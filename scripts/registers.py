@@ -73,8 +73,8 @@ def main():
         "registers, allocated in units of eight per thread: Strata / ptxas.",
         "",
         "One parameter of Strata's allocator, `SPREAD`, was fitted to ptxas on fifteen of these kernels. It is the number of rows beyond",
-        "the minimum over which values are spread, as long as that costs no warp. Unlike ptxas, Strata does not predicate short branches,",
-        "unroll loops or keep warp-uniform values in uniform registers.",
+        "the minimum over which values are spread, as long as that costs no warp. Unlike ptxas, Strata does not predicate short branches",
+        "or keep warp-uniform values in uniform registers.",
         "",
         f"{len(rows)} kernels; median ratio {statistics.median(ratios):.2f}; median distance from ptxas {away:.0%}; "
         f"the same number of warps in {alike}.",

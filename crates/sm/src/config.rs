@@ -34,7 +34,7 @@ pub struct SmConfig {
     #[schemars(range(min = 8, max = 255), extend("unit" = "registers"))]
     pub registers_per_thread: Cited<u32>,
     /// Most registers that the loads of a basic block may hold before the first use of any: how far the
-    /// compiler moves loads ahead. With 0 instructions keep the order of PTX.
+    /// compiler moves loads ahead. With 0 instructions keep the order of PTX, and loops their form.
     #[schemars(range(min = 0, max = 32), extend("unit" = "registers"))]
     pub load_window: Cited<u32>,
     /// How registers of PTX get physical ones. `spread`: those that are not live together share, spread over a few more than

@@ -19,7 +19,7 @@ pub struct Options {
     /// 32-bit registers of an SM, which `.maxntid` and `.minnctapersm` share out.
     pub sm_registers: u32,
     /// Most registers that the loads of a basic block may hold before the first use of any, when they are moved ahead
-    /// of what needs them; with 0 the order of the text stays.
+    /// of what needs them; with 0 the order of the text stays, and so do its loops.
     pub load_window: u32,
     /// How registers of the text get physical ones.
     pub allocation: RegisterAllocation,
