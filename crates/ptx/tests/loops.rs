@@ -138,3 +138,13 @@ fn the_order_of_the_text_has_its_loops() {
         1
     );
 }
+
+#[test]
+fn text_that_is_made_to_grow_does_not_grow_without_end() {
+    let one = |n: usize| {
+        format!("mov.u32 i,0;\nL{n}:\nadd.s32 s,s,r;\nadd.s32 i,i,1; setp.lt.s32 c,i,500; @c bra L{n};\n")
+    };
+    let many: String = (0..2000).map(one).collect();
+    let code = kernel(&format!("mov.u32 r,n;\n{many}st.global.u32 [o],s;"), &Options::default()).code;
+    assert!((100_000..140_000).contains(&code.len()), "{}", code.len());
+}

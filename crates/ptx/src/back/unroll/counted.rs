@@ -26,6 +26,8 @@ pub(super) struct Counted {
 
 /// Rounds that are looked for no further: an assembler would not unroll so long a loop as a whole either.
 const MOST_TRIPS: i128 = 1 << 24;
+/// Instructions of a loop that is looked at: one that costs so much is not unrolled however few its rounds.
+const LONGEST: usize = 512;
 /// Blocks before a loop in which its counter's first value is looked for.
 const WAY: usize = 8;
 
@@ -37,7 +39,7 @@ impl Counted {
         let (Flow::Branch, Some((predicate, false))) = (back.op.traits().flow, back.guard) else {
             return None;
         };
-        if back.target as usize != range.start || range.len() < 4 {
+        if back.target as usize != range.start || !(4..=LONGEST).contains(&range.len()) {
             return None;
         }
         let inside = range.start..range.end - 1;

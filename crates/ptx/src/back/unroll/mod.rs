@@ -18,6 +18,10 @@ use counted::Counted;
 
 /// What the copies of a loop with known rounds may weigh together, when they do not stand for all rounds.
 const PARTIAL: u64 = 330;
+/// Instructions of a kernel after which no more loops are unrolled, and most loops that are. ASSUMED: no kernel has as many; text that
+/// is made to grow does not grow beyond them.
+const MOST_CODE: usize = 1 << 17;
+const MOST_LOOPS: usize = 1 << 10;
 
 /// Unrolls every loop that it pays for; those with a line of `rolled` in them stay.
 ///
@@ -34,13 +38,15 @@ pub fn unroll(body: &mut Body, rolled: &[u32]) -> Result<(), BackError> {
     let mut loops: Vec<_> = loops.into_iter().filter(|(_, counted)| !stays(body, counted, rolled)).collect();
     // From the last to the first, so that the places of those before stay.
     loops.sort_by_key(|(_, counted)| std::cmp::Reverse(counted.range.start));
-    for (block, counted) in loops {
+    for (block, counted) in loops.into_iter().take(MOST_LOOPS) {
         let copies = Copies::new(body, &counted, &liveness.live_out[block.index()]);
         let unrolled = match counted.trips {
             Some(trips) => Some(known(body, &counted, &copies, trips)),
             None => unknown(body, &counted, &copies),
         };
-        if let Some(code) = unrolled.filter(|code| !code.is_empty()) {
+        if let Some(code) =
+            unrolled.filter(|code| !code.is_empty() && body.code.len() + code.len() <= MOST_CODE)
+        {
             body.splice(counted.range, code);
         }
     }
