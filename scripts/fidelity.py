@@ -6,6 +6,7 @@
                                             into docs/data/programs.csv: with loads moved ahead, and in the order of the PTX
     scripts/fidelity.py --v100 RUNS.csv     also runs the programs of RUNS.csv on `v100` and writes their cycles into
                                             docs/data/v100-programs.csv; of held-out families none
+    scripts/fidelity.py --held-out RUNS.csv the same for those of held-out families, when the model stands
     scripts/fidelity.py --counters RUNS.csv also runs the kernels of RUNS.csv on `v100` and writes their watts and counters into
                                             docs/data/v100-counters.csv; those that are not in RUNS.csv keep theirs
 
@@ -105,11 +106,11 @@ def summary(machines, ratios):
     return f"- {machines}, {len(ratios)} programs: {of(ours)}; as written {of(written)}."
 
 
-def run_on_v100(binary, runs):
-    """Runs the programs of a file on `v100`, and keeps what each comes to, launch by launch as a profiler counts, beside what
-    others came to before."""
+def run_on_v100(binary, runs, side):
+    """Runs the programs of a file that are on one side of the split on `v100`, and keeps what each comes to, launch by launch as a
+    profiler counts, beside what others came to before."""
     sides = {(row["program"], row["row"]): row["side"] for row in pages.read_csv(HARDWARE)}
-    wanted = [row for row in pages.read_csv(pathlib.Path(runs).resolve()) if sides[row["program"], row["row"]] == "modelling"]
+    wanted = [row for row in pages.read_csv(pathlib.Path(runs).resolve()) if sides[row["program"], row["row"]] == side]
     rows = {(row["program"], row["row"]): row for row in pages.read_csv(V100)}
     for row in wanted:
         command = [row["executable"], *shlex.split(row["arguments"])]
@@ -122,44 +123,92 @@ def run_on_v100(binary, runs):
 
 
 def v100():
-    """Programs on `v100` beside the GPU and Accel-Sim."""
+    """Programs on `v100` beside the GPU and Accel-Sim, on each side of the split."""
     hardware = {(row["program"], row["row"]): row for row in pages.read_csv(HARDWARE)}
-    cells, errors = [], []
-    for row in pages.read_csv(V100):
-        of = hardware[row["program"], row["row"]]
-        gpu, peer = int(of["hardware_cycles"]), int(of["accel_sim_cycles"])
-        ours = int(row["strata_cycles"])
-        errors.append((ours / gpu, peer / gpu))
-        what = " ".join([of["program"].removesuffix("-rodinia-3.1"), of["arguments"]]).strip()
-        cells.append([f"{what[:48]}", row["launches"], f"{gpu:,}", f"{ours:,}", f"{100 * (ours / gpu - 1):+.0f} %",
-                      f"{peer:,}", f"{100 * (peer / gpu - 1):+.0f} %"])
-    table = pages.table(["program|", "launches", "GPU, cycles", "Strata, cycles", "error", "Accel-Sim, cycles", "error"], cells)
-    return table + "\n\n" + "\n".join(
+    rows = pages.read_csv(V100)
+    heads = {"held-out": "Held out", "modelling": "Used for modelling"}
+    texts = []
+    for side, head in heads.items():
+        cells, errors = [], []
+        for row in rows:
+            of = hardware[row["program"], row["row"]]
+            if of["side"] != side:
+                continue
+            gpu, peer, ours = int(of["hardware_cycles"]), int(of["accel_sim_cycles"]), int(row["strata_cycles"])
+            errors.append((ours / gpu, peer / gpu))
+            what = " ".join([of["program"].removesuffix("-rodinia-3.1"), of["arguments"]]).strip()
+            cells.append([f"{what[:48]}", row["launches"], f"{gpu:,}", f"{ours:,}", f"{100 * (ours / gpu - 1):+.0f} %",
+                          f"{peer:,}", f"{100 * (peer / gpu - 1):+.0f} %"])
+        if cells:
+            table = pages.table(["program|", "launches", "GPU, cycles", "Strata, cycles", "error", "Accel-Sim, cycles", "error"], cells)
+            texts.append(f"**{head}**, {len(cells)} runs of {families(rows, hardware, side)} families:\n\n{table}\n\n{errors_of(errors)}")
+    return "\n\n".join(texts)
+
+
+def errors():
+    """What the page begins with: errors on what was used for modelling, and on what was not."""
+    hardware = {(row["program"], row["row"]): row for row in pages.read_csv(HARDWARE)}
+    cells = []
+
+    def line(what, beside, pairs, peer=None):
+        """A row of pairs of measured and found values, and those of a peer."""
+        def of(pairs):
+            found = [abs(ours / theirs - 1) for ours, theirs in pairs]
+            return [f"{100 * statistics.mean(found):.1f} %", f"{100 * statistics.median(found):.1f} %"]
+
+        cells.append([what, beside, len(pairs), *of(pairs), " / ".join(of(peer)) if peer else ""])
+
+    rows = pages.read_csv(V100)
+    for side, what in {"held-out": "programs that were not used for modelling", "modelling": "programs that were"}.items():
+        own = [(row, hardware[row["program"], row["row"]]) for row in rows]
+        own = [(row, of) for row, of in own if of["side"] == side]
+        if own:
+            gpu = lambda of: int(of["hardware_cycles"])
+            line(f"`v100`: cycles of {what}", "a V100", [(int(row["strata_cycles"]), gpu(of)) for row, of in own],
+                 [(int(of["accel_sim_cycles"]), gpu(of)) for _, of in own])
+    for machines in ("matched", "default"):
+        own = [row for row in pages.read_csv(PROGRAMS) if row["machines"] == machines]
+        line(f"`gtx480`: cycles, {machines} machines", "GPGPU-Sim", [(int(row["strata_cycles"]), int(row["peer_cycles"])) for row in own])
+        line("the same in the order of the text", "GPGPU-Sim", [(int(row["as_written_cycles"]), int(row["peer_cycles"])) for row in own])
+    line("`v100`: watts of kernels", "a V100", v100_counters.watts())
+    return pages.table(["what|", "beside|", "runs", "mean error", "median", "Accel-Sim's"], cells)
+
+
+def families(rows, hardware, side):
+    found = [hardware[row["program"], row["row"]] for row in rows]
+    return len({row["family"] for row in found if row["side"] == side})
+
+
+def errors_of(ratios):
+    """Means and medians of the errors of Strata and of Accel-Sim."""
+    return "\n".join(
         f"- {who}: mean absolute error {100 * statistics.mean(found):.1f} %, median {100 * statistics.median(found):.1f} %."
-        for who, found in zip(("Strata", "Accel-Sim"), zip(*[[abs(ratio - 1) for ratio in pair] for pair in errors])))
+        for who, found in zip(("Strata", "Accel-Sim"), zip(*[[abs(ratio - 1) for ratio in pair] for pair in ratios])))
 
 
 def parts(binary, folder=None):
     """The page's tables; programs are run if there is a folder of them."""
-    return {"microbenchmarks": microbenchmarks(binary), "v100": v100(), "counters": v100_counters.tables(),
-            "programs": programs(binary, folder)}
+    compared = programs(binary, folder)
+    return {"errors": errors(), "microbenchmarks": microbenchmarks(binary), "v100": v100(), "counters": v100_counters.tables(),
+            "programs": compared}
 
 
 def main():
     arguments = sys.argv[1:]
     given = dict([arguments]) if len(arguments) == 2 else {}
-    folder, runs, counted = (given.get(option) for option in ("--programs", "--v100", "--counters"))
-    if arguments and not any((folder, runs, counted)):
+    folder, runs, held, counted = (given.get(option) for option in ("--programs", "--v100", "--held-out", "--counters"))
+    if arguments and not any((folder, runs, held, counted)):
         sys.exit(f"fidelity.py: {' '.join(arguments)}\n\n{__doc__}")
     binary = pages.build()
-    if runs:
-        run_on_v100(binary, runs)
+    for file, side in ((runs, "modelling"), (held, "held-out")):
+        if file:
+            run_on_v100(binary, file, side)
     if counted:
         v100_counters.run(binary, counted)
     pages.write("docs/fidelity.md", parts(binary, folder))
     if folder:
         sentinels.measured("docs/fidelity.md", ["programs"], binary)
-    if runs:
+    if runs or held:
         sentinels.measured("docs/fidelity.md", ["v100"], binary)
     if counted:
         sentinels.measured("docs/fidelity.md", ["counters"], binary)

@@ -133,6 +133,12 @@ def by_kernel():
     return found
 
 
+def watts():
+    """Watts that were found and measured, kernel by kernel."""
+    rows = [rows["watts", "all"] for rows in by_kernel().values()]
+    return [(float(row["strata"]), float(row["v100"])) for row in rows]
+
+
 def power(kernels):
     """The table of watts, and their error."""
     cells, errors = [], []
