@@ -295,7 +295,7 @@ def main():
         "So does Strata: loads move up as long as the rows that are live keep an SM full. Where a kernel needs more in any order, ptxas gives it more than it",
         "needs: `sgemm_nt` 56 registers, where 41 would do and an SM would be full with 32. It goes to 64 (lbm's kernel alone has more in ptxas 11.8), with which an SM",
         "of 65,536 holds a CTA of 1,024 threads, the most there can be. That is Strata's bound for such kernels: of those that were tried (what is needed; 48; 56; 64;",
-        "none) loads per wait come closest with it. No ptxas that can be had makes code for Fermi: that `gtx480` keeps to 20 registers, where 1,536 threads",
+        "none) loads per wait agree best with it, 0.90 in the mean. No ptxas that can be had makes code for Fermi: that `gtx480` keeps to 20 registers, where 1,536 threads",
         "fill it, and then to 32, is by analogy.",
         "",
         "## What is not done",
