@@ -302,6 +302,7 @@ fn lowered(module: &Module) -> Option<LoweredModule> {
     let mut lowered = lower(module, None).ok()?;
     for function in &mut lowered.functions {
         function.code.iter_mut().for_each(|instruction| instruction.line = 0);
+        function.rolled.iter_mut().for_each(|line| *line = 0);
         function.sources.clear();
     }
     Some(lowered)
