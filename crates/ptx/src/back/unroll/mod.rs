@@ -73,7 +73,7 @@ fn known(body: &mut Body, counted: &Counted, copies: &Copies, trips: u64) -> Vec
     }
     let most = PARTIAL / cost;
     let Some(factor) = (4..=most.min(trips)).rev().min_by_key(|factor| trips % factor) else { return code };
-    if trips % factor > 0 {
+    if !trips.is_multiple_of(factor) {
         copies.append(body, trips % factor, &mut code);
     }
     let start = code.len() as u32;
