@@ -170,7 +170,7 @@ def errors():
         own = [row for row in pages.read_csv(PROGRAMS) if row["machines"] == machines]
         line(f"`gtx480`: cycles, {machines} machines", "GPGPU-Sim", [(int(row["strata_cycles"]), int(row["peer_cycles"])) for row in own])
         line("the same in the order of the text", "GPGPU-Sim", [(int(row["as_written_cycles"]), int(row["peer_cycles"])) for row in own])
-    line("`v100`: watts of kernels", "a V100", v100_counters.watts())
+    line("`v100`: watts of kernels", "a V100", v100_counters.watts_of_all())
     return pages.table(["what|", "beside|", "runs", "mean error", "median", "Accel-Sim's"], cells)
 
 

@@ -133,7 +133,7 @@ def by_kernel():
     return found
 
 
-def watts():
+def watts_of_all():
     """Watts that were found and measured, kernel by kernel."""
     rows = [rows["watts", "all"] for rows in by_kernel().values()]
     return [(float(row["strata"]), float(row["v100"])) for row in rows]
