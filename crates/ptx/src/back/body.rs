@@ -219,24 +219,12 @@ impl Body {
         let moved: Vec<u32> = (0..=self.code.len())
             .map(|at| if at < block.end { at.min(block.start) } else { at + code.len() - block.len() } as u32)
             .collect();
-        // What replaces the block has targets of its own.
-        let behind = self.code.split_off(block.end);
-        self.code.truncate(block.start);
-        let (before, within) = (self.code.len(), code.len());
+        self.code.drain(block.clone());
+        self.retarget(&moved);
         for inst in code.iter_mut().filter(|inst| inst.op.traits().flow.has_target()) {
             inst.target += block.start as u32;
         }
-        self.code.append(&mut code);
-        self.code.extend(behind);
-        let is_new = |at: usize| (before..before + within).contains(&at);
-        for (_, inst) in self.code.iter_mut().enumerate().filter(|(at, _)| !is_new(*at)) {
-            if inst.op.traits().flow.has_target() {
-                inst.target = moved[inst.target as usize];
-            }
-        }
-        for target in self.tables.iter_mut().flatten() {
-            *target = moved[*target as usize];
-        }
+        self.code.splice(block.start..block.start, code);
     }
 
     fn retarget(&mut self, moved: &[u32]) {

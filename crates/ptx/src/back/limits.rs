@@ -74,7 +74,7 @@ pub struct Limits {
     /// Registers that a thread may have while the SM still holds as many warps as it can.
     free: u32,
     /// Registers that a thread may have while the SM still holds a CTA of [`GREATEST_CTA`] threads.
-    roomy: u32,
+    for_greatest_cta: u32,
     /// Registers that count besides those of the code.
     reserved: u32,
     /// How registers get places.
@@ -104,7 +104,7 @@ impl Limits {
     /// The most rows that loads may have on the way in a kernel that needs so many in any order.
     pub(super) fn roomiest(&self, rows: usize) -> usize {
         let charged = self.charged(rows as u32);
-        let most = if charged > self.free { charged.max(self.roomy) } else { charged };
+        let most = if charged > self.free { charged.max(self.for_greatest_cta) } else { charged };
         (most - self.reserved).min(self.registers) as usize
     }
 
@@ -137,7 +137,7 @@ impl Options {
             predicates: self.max_predicates,
             unit,
             free: whole_units(self.sm_registers / self.sm_threads.max(1)),
-            roomy: whole_units(self.sm_registers / GREATEST_CTA),
+            for_greatest_cta: whole_units(self.sm_registers / GREATEST_CTA),
             reserved: self.reserved_registers,
             allocation: self.allocation,
         }

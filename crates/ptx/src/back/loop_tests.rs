@@ -1,11 +1,11 @@
 //! Random loops that a counter ends: unrolled, they compute what they say, wherever the counter begins and ends.
 
+use super::body::definitions;
 use super::random_tests::{PAIRS, PREDICATES, ROWS, same, step};
 use super::testing::*;
-use super::{Options, body::definitions};
-use super::{RegisterAllocation, compile};
+use super::{Options, RegisterAllocation, compile};
 use crate::ir::{Function, VInst, VReg, VSrc};
-use crate::isa::{Compare, IntOp, Op, Ty};
+use crate::isa::{Compare, IntOp, Op, Part, Space, Ty};
 use proptest::prelude::*;
 
 /// The counter is one of the rows, its bound another; pointers are pairs.
@@ -35,11 +35,7 @@ fn round() -> impl Strategy<Value = Vec<VInst>> {
     let shifted = (2u32..ROWS, prop_oneof![Just(COUNTER), 2u32..ROWS], 0u64..34)
         .prop_map(|(to, from, by)| inst(Op::Shl(Ty::B32), &[to], &[reg(from), bits(by)]));
     let scaled = (2u32..ROWS, 0u64..70, 2u32..ROWS).prop_map(|(to, by, plus)| {
-        inst(
-            Op::Mad { part: crate::isa::Part::Lo, ty: Ty::U32, sat: false },
-            &[to],
-            &[reg(COUNTER), bits(by), reg(plus)],
-        )
+        inst(Op::Mad { part: Part::Lo, ty: Ty::U32, sat: false }, &[to], &[reg(COUNTER), bits(by), reg(plus)])
     });
     let show = (ROWS..ROWS + PAIRS, 0u32..ROWS).prop_map(|(at, value)| store(reg(at), Ty::U32, reg(value)));
     let kept = step().prop_filter("leaves counter, bound and test alone", |inst| {
@@ -88,7 +84,7 @@ fn looped() -> impl Strategy<Value = Function> {
             if !known {
                 // What a load gives is not known before.
                 for (reg_of, value) in [(COUNTER, first), (BOUND, bound)] {
-                    let word = mode(crate::isa::Space::Shared, Ty::U32);
+                    let word = mode(Space::Shared, Ty::U32);
                     code.push(inst(Op::Store(word), &[], &[bits(64), bits(value.into())]));
                     code.push(inst(Op::Load(word), &[reg_of], &[bits(64)]));
                 }

@@ -45,7 +45,10 @@ impl Counted {
         let inside = range.start..range.end - 1;
         let stays = |inst: &VInst| {
             let traits = inst.op.traits();
-            traits.flow == Flow::Next && traits.order != Order::Collective && !is_subroutine(traits.class)
+            // Arrays of registers keep theirs.
+            let picks = matches!(inst.op, Op::MovFromArray { .. } | Op::MovToArray { .. });
+            let whole = traits.flow == Flow::Next && !is_subroutine(traits.class) && !picks;
+            whole && traits.order != Order::Collective
         };
         if !body.code[inside.clone()].iter().all(stays) {
             return None;

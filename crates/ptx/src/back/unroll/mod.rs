@@ -41,12 +41,10 @@ pub fn unroll(body: &mut Body, rolled: &[u32]) -> Result<(), BackError> {
     for (block, counted) in loops.into_iter().take(MOST_LOOPS) {
         let copies = Copies::new(body, &counted, &liveness.live_out[block.index()]);
         let unrolled = match counted.trips {
-            Some(trips) => Some(known(body, &counted, &copies, trips)),
+            Some(trips) => known(body, &counted, &copies, trips),
             None => unknown(body, &counted, &copies),
         };
-        if let Some(code) =
-            unrolled.filter(|code| !code.is_empty() && body.code.len() + code.len() <= MOST_CODE)
-        {
+        if let Some(code) = unrolled.filter(|code| body.code.len() + code.len() <= MOST_CODE) {
             body.splice(counted.range, code);
         }
     }
@@ -63,16 +61,16 @@ fn stays(body: &Body, counted: &Counted, rolled: &[u32]) -> bool {
 }
 
 /// The code of a loop that runs so often, or nothing where it stays as it is.
-fn known(body: &mut Body, counted: &Counted, copies: &Copies, trips: u64) -> Vec<VInst> {
+fn known(body: &mut Body, counted: &Counted, copies: &Copies, trips: u64) -> Option<Vec<VInst>> {
     let cost = copies.weight().cost.max(1);
     let mut code = Vec::new();
     if whole_pays(trips, cost) {
         copies.append(body, trips, &mut code);
         code.push(test(body, counted));
-        return code;
+        return Some(code);
     }
     let most = PARTIAL / cost;
-    let Some(factor) = (4..=most.min(trips)).rev().min_by_key(|factor| trips % factor) else { return code };
+    let factor = (4..=most.min(trips)).rev().min_by_key(|factor| trips % factor)?;
     if !trips.is_multiple_of(factor) {
         copies.append(body, trips % factor, &mut code);
     }
@@ -82,7 +80,7 @@ fn known(body: &mut Body, counted: &Counted, copies: &Copies, trips: u64) -> Vec
     let mut back = body.code[counted.range.end - 1].clone();
     back.target = start;
     code.push(back);
-    code
+    Some(code)
 }
 
 /// Whether all rounds may stand one after another. ptxas takes more instructions in all of smaller bodies, since it saves more of
