@@ -114,12 +114,17 @@ fn clocks(result: &RunResult) -> Vec<u64> {
     words.map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes"))).collect()
 }
 
-/// How long each launch of the benchmark took, its repetitions together, in nanoseconds.
+/// How long each launch of the benchmark took, its repetitions together, in nanoseconds. On a GPU each is timed by itself, so
+/// the first repetition counts what it spent beside the launch before it.
 fn times(benchmark: &Benchmark, result: &RunResult, core_mhz: f64) -> Vec<f64> {
-    let mut cycles = result.launches.iter().map(|launch| launch.cycles);
+    let mut launches = result.launches.iter();
     let of = |launch: &micro::Launch| {
-        let cycles: u64 = cycles.by_ref().take(launch.repeat as usize).sum();
-        cycles as f64 * 1e3 / core_mhz
+        let repetitions = launches.by_ref().take(launch.repeat as usize).enumerate();
+        let cycles = repetitions.map(|(index, ran)| match index {
+            0 => ran.cycles + ran.overlapped_cycles,
+            _ => ran.cycles,
+        });
+        cycles.sum::<u64>() as f64 * 1e3 / core_mhz
     };
     benchmark.launches.iter().map(of).collect()
 }
