@@ -9,6 +9,7 @@ use strata_memory::sub_cores::parts;
 use strata_ptx::isa::{Class, MAX_ROWS};
 use strata_warp::WARP_LANES;
 
+pub use crate::barrier_unit::BarrierTiming;
 use crate::occupancy::Limits;
 use crate::scheduler::SchedulingPolicy;
 pub use crate::unified::UnifiedStorage;
@@ -64,6 +65,9 @@ pub struct SmConfig {
     /// Named barriers of the SM, shared by its CTAs; a CTA uses at most 16.
     #[schemars(range(min = 0), extend("unit" = "barriers"))]
     pub barriers: Cited<u32>,
+    /// How long barriers take; no time when absent: warps go on in the cycle after the last one's arrival.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub barrier_timing: Option<BarrierTiming>,
     /// Warp schedulers, each of which issues for its own warps. Warp w belongs to scheduler w modulo this number.
     #[schemars(range(min = 1, max = 8), extend("unit" = "schedulers"))]
     pub schedulers: Cited<u32>,
@@ -391,6 +395,9 @@ impl SmConfig {
         within("shared_unit_bytes", *self.shared_unit_bytes, 1, 1 << 20)?;
         if let Some(unified) = &self.unified {
             unified.check(*self.shared_bytes)?;
+        }
+        if let Some(timing) = &self.barrier_timing {
+            timing.check()?;
         }
         within("schedulers", *self.schedulers, 1, 8)?;
         within("instruction_buffer", *self.instruction_buffer, 1, 16)?;

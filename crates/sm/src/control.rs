@@ -205,6 +205,7 @@ impl<D: Doors> Sm<D> {
         if arrival.waits {
             self.warps.at_barrier |= 1 << warp;
         }
+        self.barrier_unit.arrive(now);
         let live = self.ctas.get(cta).live;
         if let Some(release) = self.barriers.arrive(cta, number, warp, arrival, live) {
             self.release(launch, cta, release, now);
@@ -244,12 +245,27 @@ impl<D: Doors> Sm<D> {
         if self.lsu.has_lane_path() {
             self.wait_for_lanes(LaneEvent::Barrier { cta: cta as u8 }, LaneWait::Release(release), now);
         } else {
+            self.release_in_time(launch, release, now);
+        }
+    }
+
+    /// Releases the warps that waited at a barrier, once the barrier has taken its time.
+    pub(crate) fn release_in_time(&mut self, launch: &Launch, release: Release, now: Cycle) {
+        let has_result = members(release.warps).any(|warp| self.warps.barrier_results[warp].lanes != 0);
+        if let Some(release) = self.barrier_unit.complete(release, has_result, now) {
+            self.release_warps(launch, release);
+        }
+    }
+
+    /// Releases warps whose barriers have taken their time.
+    pub(crate) fn release_due(&mut self, launch: &Launch, now: Cycle) {
+        while let Some(release) = self.barrier_unit.take(now) {
             self.release_warps(launch, release);
         }
     }
 
     /// Releases the warps that waited at a barrier; they resume in the next cycle.
-    pub(crate) fn release_warps(&mut self, launch: &Launch, release: Release) {
+    fn release_warps(&mut self, launch: &Launch, release: Release) {
         self.released |= release.warps;
         for warp in members(release.warps) {
             let result = &mut self.warps.barrier_results[warp];

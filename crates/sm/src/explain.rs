@@ -37,7 +37,10 @@ impl<D: Doors> Sm<D> {
                     Some((barrier, arrived, expected)) => {
                         format!("at barrier {barrier}: {arrived} of {expected} threads have arrived")
                     }
-                    None => "at a barrier that nobody remembers".to_owned(),
+                    None => match self.barrier_unit.due(warp) {
+                        Some(due) => format!("at a barrier that lets it go in cycle {due}"),
+                        None => "at the barrier of its cluster".to_owned(),
+                    },
                 }
             } else if is(self.warps.at_fence) {
                 format!("at a fence: {:?}", self.lsu.fence_state(warp as u8))

@@ -23,6 +23,9 @@ impl<D: Doors> Sm<D> {
         if self.warps.asleep != 0 {
             self.wake(now);
         }
+        if !self.barrier_unit.is_idle() {
+            self.release_due(launch, now);
+        }
         if self.is_quiet {
             if self.warps.dirty & self.fetch.have() == 0
                 && self.released == 0

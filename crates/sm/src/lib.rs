@@ -21,6 +21,7 @@
 //! Where an SM has sub-cores, a warp's collectors, units and register banks are those of its sub-core (`target`).
 
 mod backend;
+mod barrier_unit;
 mod barriers;
 mod clusters;
 mod collector;

@@ -62,6 +62,10 @@ impl<D: Doors> Sm<D> {
     /// Watches the cycle that has just passed.
     pub(crate) fn watch_cycle(&self, watch: &mut Watch) -> Watching {
         let Some(launch) = &self.launch else { return Watching::Closed };
+        // Warps go on that wait at a barrier.
+        if !self.barrier_unit.is_idle() {
+            return Watching::Over;
+        }
         let mut all = Watching::Closed;
         for warp in members(self.warps.resident & !self.warps.at_barrier) {
             if self.warps.exited >> warp & 1 == 1 {

@@ -10,6 +10,7 @@ use strata_memory::translation::Mmu;
 use strata_ptx::isa::MAX_ROWS;
 use strata_ptx::lanes::Row;
 
+use crate::barrier_unit::BarrierUnit;
 use crate::barriers::{Barriers, Release};
 use crate::clusters::Clusters;
 use crate::collector::Collectors;
@@ -107,6 +108,7 @@ pub struct Sm<D: Doors> {
     pub(crate) warps: Warps,
     pub(crate) ctas: Ctas,
     pub(crate) barriers: Barriers,
+    pub(crate) barrier_unit: BarrierUnit,
     pub(crate) fetch: Fetch,
     pub(crate) scoreboard: Scoreboard,
     pub(crate) schedulers: Vec<Scheduler>,
@@ -217,6 +219,7 @@ impl<D: Doors> Sm<D> {
             warps: Warps::new(warps),
             ctas: Ctas::new(ctas),
             barriers: Barriers::new(ctas),
+            barrier_unit: BarrierUnit::new(config.barrier_timing.as_ref()),
             fetch: Fetch::new(*config.instruction_buffer, config.instruction_bytes(), config.fetches()),
             scoreboard: Scoreboard::new(),
             schedulers: (0..schedulers).map(|number| config.scheduling.scheduler(&site(number))).collect(),
@@ -291,7 +294,7 @@ impl<D: Doors> Sm<D> {
     /// Goes on with what waited for the lane path.
     pub(crate) fn resume(&mut self, launch: &Launch, number: u32, now: Cycle) {
         match self.waiting_for_lanes.remove(number) {
-            LaneWait::Release(release) => self.release_warps(launch, release),
+            LaneWait::Release(release) => self.release_in_time(launch, release, now),
             LaneWait::CtaEnd(slot) => self.end_cta(slot, now),
         }
     }
@@ -488,7 +491,7 @@ impl<D: Doors> Sm<D> {
         }
         let units = self.next_dispatch(now).min(self.units.next_event(now));
         let due = units.min(self.registers.next_event(now)).min(self.fetch.due());
-        due.min(self.warps.next_wake()).max(now)
+        due.min(self.warps.next_wake()).min(self.barrier_unit.next()).max(now)
     }
 
     /// Earliest cycle in which an instruction in a collector can be dispatched.

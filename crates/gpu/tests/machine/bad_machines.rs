@@ -58,6 +58,8 @@ const OVERRIDES: &[(&str, &str)] = &[
      "--set l1d.sram.honours_bypass=1: invalid type: integer `1`, expected a boolean"),
     ("sm.independent_threads=1",
      "--set sm.independent_threads=1: invalid type: integer `1`, expected a boolean"),
+    ("sm.barrier_timing={ latency_cycles = 1001, arrival_interval_cycles = 2, result_cycles = 24 }",
+     "m.toml with --set sm.barrier_timing={ latency_cycles = 1001, arrival_interval_cycles = 2, result_cycles = 24 }: sm.barrier_timing.latency_cycles = 1001: expected 0 to 1000"),
     ("sm.sub_cores=2",
      "--set sm.sub_cores=2: invalid type: integer `2`, expected a boolean"),
     ("sm.warp_slots=65",

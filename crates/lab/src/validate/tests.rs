@@ -183,8 +183,12 @@ fn a_machines_clock_is_its_files() {
     for name in ["gtx480", "v100"] {
         let machine = Machine::load(name, &[]).unwrap();
         let figures = small(&machine, &["clock"], 1).to_json();
-        let (found, expected) = (figures["figures"][0]["value"].as_f64(), f64::from(machine.facts().core_mhz));
-        assert!(found.is_some_and(|found| (found / expected - 1.0).abs() < 0.02), "{name}: {found:?} MHz of {expected}");
+        let (found, expected) =
+            (figures["figures"][0]["value"].as_f64(), f64::from(machine.facts().core_mhz));
+        assert!(
+            found.is_some_and(|found| (found / expected - 1.0).abs() < 0.02),
+            "{name}: {found:?} MHz of {expected}"
+        );
     }
 }
 

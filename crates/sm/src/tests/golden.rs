@@ -8,7 +8,7 @@
 use strata_engine::{Cited, Cycle};
 use strata_ptx::isa::{Barrier, Instruction, Op, Reg, Special, Src};
 
-use crate::config::Scheduling;
+use crate::config::{BarrierTiming, Scheduling, SmConfig};
 use crate::dispatch::Notice;
 use crate::fixtures::*;
 
@@ -123,6 +123,23 @@ fn a_barrier_lets_go_in_the_cycle_after_the_last_arrival() {
     assert_eq!([0, 1].map(|warp| bench.register(warp, 2)[0]), [6, 6]);
     // Warp 1 waits in 4. Warp 0 does not wait beyond the cycle of its arrival.
     assert_eq!(bench.count("sm", "stall_barrier"), 1);
+}
+
+#[test]
+fn a_barrier_takes_its_arrivals_one_by_one_and_then_its_latency() {
+    let cycles = |value| Cited { value, source: "test".into() };
+    let timing = BarrierTiming {
+        latency_cycles: cycles(13),
+        arrival_interval_cycles: cycles(2),
+        result_cycles: cycles(24),
+    };
+    let config = SmConfig { barrier_timing: Some(timing), ..config() };
+    let code =
+        vec![barrier(Barrier::Sync, &[], 0, Src::None, Src::None), special(2, Special::Clock), control(EXIT)];
+    let mut bench = Bench::new(&config, launch(code, &[0], 1, 64), 10);
+    bench.run(1);
+    // Arrivals in 3 and 4 have their turns in 3 and 5; both warps are let go in 5 + 13, go on in 19 and read the clock in 20.
+    assert_eq!([0, 1].map(|warp| bench.register(warp, 2)[0]), [20, 20]);
 }
 
 #[test]
