@@ -21,7 +21,7 @@ pub struct FuseL1d {
     pub(super) chassis: Chassis<Lines>,
     pub(super) policy: Policy,
     pub(super) queue: Option<TagQueue>,
-    /// When the front of the tag queue can be served; never while it is empty.
+    /// The cycle at whose end the front of the tag queue can be served; never while it is empty.
     pub(super) queue_next: Cycle,
     pub(super) latch: Option<Latched>,
     /// When the access in the register can proceed; never while there is none.
@@ -234,7 +234,7 @@ impl FuseL1d {
     /// Charges the polling logic for the rows of filters recomputed in this cycle, which it reads before it
     /// searches again.
     #[inline]
-    fn recount(&mut self, now: Cycle) {
+    pub(super) fn recount(&mut self, now: Cycle) {
         let Some(stt) = &mut self.chassis.cache.store.stt else { return };
         let Some(approximation) = &mut stt.approximation else { return };
         let rows = std::mem::take(&mut approximation.rows_recounted);
@@ -280,10 +280,12 @@ impl L1d for FuseL1d {
         if !inside && self.chassis.is_quiet() {
             return;
         }
+        if inside {
+            self.end_cycle_before(now);
+        }
         self.chassis.replay(now);
         self.chassis.fill(now);
         if inside {
-            self.queue_step(now);
             self.latch_step(now);
         }
         self.flush_step(now);
@@ -333,7 +335,7 @@ impl L1d for FuseL1d {
         } else {
             self.chassis.next_event(now)
         };
-        outside.min(self.queue_next).min(self.latch_next).max(now)
+        outside.min(self.queue_due()).min(self.latch_next).max(now)
     }
 
     fn waits(&self, report: &mut Vec<String>) {

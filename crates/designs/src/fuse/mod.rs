@@ -32,7 +32,8 @@
 //!    models the single port of SRAM. A line moves from the swap buffer into STT-MRAM on wires of its own
 //!    (Fig. 10). Systems with one bank have no such bus. In their SRAM, as in the conventional L1D, accesses,
 //!    fills and stores that waited in MSHRs never conflict; their STT-MRAM has one port for everything. Loads
-//!    that waited are served with the fill as it enters a bank.
+//!    that waited are served with the fill as it enters a bank. A hit in SRAM has the bus at once (IV-A): the tag queue
+//!    gets what the accesses of a cycle leave.
 //! 3. The counters of a filter ("slots" in Fig. 20) are 16 in IV-C (512 B in all), 64 in V-C and 128 in V-B
 //!    ("we select 128slots as our CBF configuration"). V-B decides: 128 is the configuration that was
 //!    evaluated. With four lines and three keys, a filter answers falsely positive in 18 % of its tests with

@@ -23,11 +23,24 @@ impl FuseL1d {
         queue.push(command, searched);
     }
 
-    /// Serves the tag queue's oldest command, if its search is done and it has what it needs.
-    pub(super) fn queue_step(&mut self, now: Cycle) {
-        if self.queue_next > now || self.chassis.hits.is_full() {
-            return;
+    /// Lets the tag queue have what the accesses of the cycle before `now` have left: a hit in SRAM owns the bus at once
+    /// (IV-A), so the queue comes after everything that was offered in its cycle.
+    pub(super) fn end_cycle_before(&mut self, now: Cycle) {
+        if self.queue_due() <= now && !self.chassis.hits.is_full() {
+            let served = Cycle(now.0 - 1);
+            self.queue_step(served);
+            self.recount(served);
         }
+    }
+
+    /// The cycle before which the end of a cycle brings nothing for the tag queue.
+    #[inline]
+    pub(super) fn queue_due(&self) -> Cycle {
+        if self.queue_next == Cycle::NEVER { Cycle::NEVER } else { self.queue_next.next() }
+    }
+
+    /// Serves the tag queue's oldest command, if it has what it needs.
+    fn queue_step(&mut self, now: Cycle) {
         let Some(front) = self.queue.as_ref().and_then(TagQueue::front) else { return };
         let step = match &front.command {
             Command::Read(access) => {
@@ -116,7 +129,7 @@ impl FuseL1d {
                     self.queue.as_ref().map_or(0, TagQueue::len) as u64;
                 self.latch.as_mut().expect("it was looked at").flushing = true;
             }
-            self.latch_next = self.queue_next.max(now.next());
+            self.latch_next = self.queue_due().max(now.next());
             return;
         }
         let latched = self.latch.take().expect("it was looked at");

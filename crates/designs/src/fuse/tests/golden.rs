@@ -123,6 +123,22 @@ fn the_internal_bus_carries_a_line_a_cycle() {
 }
 
 #[test]
+fn a_hit_in_sram_owns_the_bus_before_the_tag_queue() {
+    // IV-A. The load of STT-MRAM has polled in its next cycle, and would read the array in the one after it.
+    let mut bench = with_a_line_in_stt(&narrow("fa-fuse"));
+    let start = bench.now;
+    let from_stt = bench.load(1).unwrap();
+    bench.step();
+    bench.step();
+    let from_sram = bench.load(3).unwrap();
+    assert_eq!(bench.latency(from_sram), (4, 3), "at once");
+    bench.settle();
+    let done = bench.done.iter().find(|done| done.1 == from_stt).unwrap();
+    assert_eq!(done.0 - start.0, 4 + 2 + 1, "a cycle later");
+    assert_eq!(bench.count("bus_stalls"), 0);
+}
+
+#[test]
 fn a_recount_keeps_the_polling_logic_for_a_cycle() {
     // Counters of one bit are saturated as soon as they count: every line that leaves has its filter recounted.
     for (saturated, rows) in [(Saturated::Stays, 0), (Saturated::Recounted, 1)] {
@@ -157,7 +173,7 @@ fn a_full_tag_queue_is_the_fault_of_what_its_front_waits_for() {
     let mut bench = with_a_line_in_stt(&config);
     // Takes the only MSHR; line 2 leaves SRAM for it, and its write into STT-MRAM begins.
     bench.load(50).unwrap();
-    (0..3).for_each(|_| bench.step());
+    (0..4).for_each(|_| bench.step());
     assert_eq!((bench.bank(50), bench.bank(2)), ("waits", "stt"));
     bench.load(51).unwrap();
     bench.step();
