@@ -190,7 +190,7 @@ fn denovo_runs_without_allocating() {
                 let policy = if stream.below(20) == 0 { Policy::Bypass } else { Policy::Cached };
                 let (word, length) = (4 * stream.below(28) as usize, [2, 4, 16][stream.below(3) as usize]);
                 let (bytes, line) = (ByteMask::range(word, length), LineAddress(stream.below(20)));
-                let access = Access { line, bytes, action, policy, token: 0, pc: 0, warp: 0 };
+                let access = Access { line, bytes, action, policy, token: 0, pc: 0, warp: 0, leads: true };
                 if let Err((Access { action: Action::Load(tray) | Action::Store(tray), .. }, _)) =
                     l1ds[node].offer(access, now)
                 {

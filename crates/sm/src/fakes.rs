@@ -54,6 +54,8 @@ pub struct FakeL1d {
     /// Refusals for want of an MSHR, and offers of accesses.
     pub refused: u64,
     pub offers: u64,
+    /// Accesses taken that were the first of their instructions.
+    pub led: u64,
     /// What becomes of hints that it does not refuse.
     pub hinted: Hinted,
     /// A line of text for every access, hint and flush.
@@ -80,6 +82,7 @@ impl FakeL1d {
             tells: false,
             refused: 0,
             offers: 0,
+            led: 0,
             hinted: Hinted::Taken,
             log: Vec::new(),
             news: VecDeque::new(),
@@ -107,6 +110,7 @@ impl L1d for FakeL1d {
             return Err((access, Refusal::Port));
         }
         self.taken = (now, taken + 1);
+        self.led += u64::from(access.leads);
         let mut line = self.memory.line(access.line);
         let (name, action) = match access.action {
             Action::Load(mut tray) => {

@@ -438,7 +438,7 @@ impl Bench {
     fn line(&mut self, line: usize, action: Action) -> Tray {
         let line = LineAddress(HEAP / 128 + line as u64);
         let (bytes, policy) = (ByteMask::ALL, Policy::Cached);
-        let access = Access { line, bytes, action, policy, token: 0, pc: 0, warp: 0 };
+        let access = Access { line, bytes, action, policy, token: 0, pc: 0, warp: 0, leads: true };
         self.sm.l1d.offer(access, self.now).expect("it is idle");
         match self.sm.l1d.completed(Cycle::NEVER).expect("it performs accesses when it takes them").action {
             Action::Load(tray) | Action::Store(tray) => tray,

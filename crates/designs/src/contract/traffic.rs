@@ -98,7 +98,7 @@ impl Traffic {
             (self.some(readable), Action::Load(Box::new(Line([0xcd; 128]))))
         };
         let (pc, warp) = (self.stream.below(8) as u32 * 4, self.stream.below(48) as u8);
-        Access { line: LineAddress(line), bytes, action, policy, token, pc, warp }
+        Access { line: LineAddress(line), bytes, action, policy, token, pc, warp, leads: true }
     }
 
     /// Where in its line an access lies.

@@ -5,13 +5,13 @@ use strata_memory::LINE_BYTES;
 use super::approximation::Approximation;
 use super::bus::Bus;
 use super::config::{
-    ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, Saturated, SttConfig,
+    ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, SampledRequests, Saturated, SttConfig,
 };
 use super::dead_write::{DeadWrite, DeadWriteShape};
 use super::lines::Lines;
 use super::nvm_cbf::{CbfShape, NvmCbf};
 use super::places::{Places, PlacesShape};
-use super::predictor::{HistoryShape, Predictor, SamplerShape};
+use super::predictor::{HistoryShape, Predictor, SampledFrom, SamplerShape};
 use super::sram_bank::SramBank;
 use super::stt_bank::SttBank;
 use super::swap_buffer::SwapBuffer;
@@ -75,7 +75,11 @@ pub(super) fn predictor(config: &PredictorConfig) -> Predictor {
         unused_threshold: *config.unused_threshold,
         used_threshold: *config.used_threshold,
     };
-    Predictor::new(sampler, history, &config.sampled_warps, *config.sampled_line_stride)
+    let requests = SampledFrom {
+        all: *config.sampled_requests == SampledRequests::All,
+        line_stride: *config.sampled_line_stride,
+    };
+    Predictor::new(sampler, history, &config.sampled_warps, requests)
 }
 
 pub(super) fn dead_write(config: &DeadWriteConfig, whole: &FuseConfig) -> DeadWrite {
@@ -90,5 +94,6 @@ pub(super) fn dead_write(config: &DeadWriteConfig, whole: &FuseConfig) -> DeadWr
         limit: limit(*config.counter_bits),
         initial: *config.initial_counter,
         threshold: *config.dead_threshold,
+        store_before_store: *config.store_before_store,
     })
 }

@@ -176,6 +176,8 @@ pub struct PredictorConfig {
     /// The warp slots that are sampled, each with one set of the sampler.
     #[schemars(extend("unit" = "warp slots"))]
     pub sampled_warps: Cited<Vec<u8>>,
+    /// Which requests of a sampled warp the sampler examines.
+    pub sampled_requests: Cited<SampledRequests>,
     /// One line in this many is sampled, chosen by a hash of its number: a power of two; 1 samples all.
     #[schemars(range(min = 1), extend("unit" = "lines"))]
     pub sampled_line_stride: Cited<u64>,
@@ -204,6 +206,16 @@ pub struct PredictorConfig {
     pub woro_miss: Cited<WoroMiss>,
 }
 
+/// Which requests of a sampled warp the sampler examines (IV-B: "memory requests generated from four representative warps").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SampledRequests {
+    /// Every line that the warp's instructions touch.
+    All,
+    /// Of each instruction the first line: that of its lowest lane.
+    FirstOfInstruction,
+}
+
 /// What a miss does if its line is predicted to be used once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -212,6 +224,16 @@ pub enum WoroMiss {
     Bypasses,
     /// The line goes to SRAM, and to the last-level cache when SRAM evicts it (IV-A, V-A).
     Sram,
+}
+
+/// What a store was that another store follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoreBeforeStore {
+    /// Live: without it the second one would have missed.
+    Live,
+    /// Dead: nothing read what it wrote.
+    Dead,
 }
 
 /// The parameters of the dead-write predictor.
@@ -245,6 +267,8 @@ pub struct DeadWriteConfig {
     /// The sum of an instruction's counters from which its writes are predicted dead.
     #[schemars(range(min = 0), extend("unit" = "counts"))]
     pub dead_threshold: Cited<u8>,
+    /// What a store was whose bytes are stored over, in part or whole, before anything reads the line.
+    pub store_before_store: Cited<StoreBeforeStore>,
     /// Whether a store that hits and is predicted dead is sent below together with its line.
     pub closing_writes: Cited<bool>,
 }

@@ -12,7 +12,8 @@
 //! As in the sampling dead-block predictor on which DASCA builds (Khan, Tian, Jimenez, MICRO 2010), several
 //! tables, each with a hash of its own, are read in parallel and their counters added.
 
-use strata_memory::LineAddress;
+use super::config::StoreBeforeStore;
+use super::seen::Seen;
 
 /// Odd multipliers of the tables' hash functions. ASSUMED: multiplicative hashing.
 const MULTIPLIERS: [u32; MAX_TABLES] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d, 0x27d4_eb2f];
@@ -42,6 +43,8 @@ pub(super) enum Learned {
     DeadOnArrival,
     /// The write was a fill whose bytes were all overwritten unread.
     DeadValue,
+    /// The write was a store that another store followed, with nothing between them that read the line.
+    DeadStore,
     /// The write was a store after which the line was evicted untouched.
     Closing,
 }
@@ -69,6 +72,8 @@ pub(super) struct DeadWriteShape {
     pub initial: u8,
     /// The sum of a signature's counters from which its writes are predicted dead.
     pub threshold: u8,
+    /// What a store was that another store follows.
+    pub store_before_store: StoreBeforeStore,
 }
 
 /// The last touch of a sampled line, as far as it decides what the next one reveals.
@@ -110,7 +115,8 @@ impl DeadWrite {
     }
 
     /// Learns from an accepted request to a line of `set`. Returns `None` if the set is not sampled.
-    pub fn observe(&mut self, line: LineAddress, set: usize, pc: u32, touch: Touch) -> Option<Learned> {
+    pub fn observe(&mut self, seen: &Seen, set: usize) -> Option<Learned> {
+        let Seen { line, pc, touch, .. } = *seen;
         if !set.is_multiple_of(self.shape.stride) {
             return None;
         }
@@ -121,7 +127,7 @@ impl DeadWrite {
         let (before, learned) = if let Some(at) = entries.iter().position(|entry| entry.tag == tag) {
             let before = std::mem::replace(&mut entries[at], Entry { tag, signature, last });
             entries[..=at].rotate_right(1);
-            (Some(before), touched(before.last, touch))
+            (Some(before), self.touched(before.last, touch))
         } else {
             let left = if entries.len() == self.shape.ways { entries.pop() } else { None };
             let last = if touch == Touch::Read { Last::Fill } else { Last::Store };
@@ -141,6 +147,19 @@ impl DeadWrite {
         let sum: u32 =
             (0..self.shape.tables).map(|table| u32::from(self.counters[self.place(table, signature)])).sum();
         sum >= u32::from(self.shape.threshold)
+    }
+
+    /// What a touch reveals about the one before it.
+    fn touched(&self, last: Last, touch: Touch) -> Learned {
+        match (last, touch) {
+            (Last::Fill, Touch::Overwrite) => Learned::DeadValue,
+            (Last::Store, Touch::Write | Touch::Overwrite) => match self.shape.store_before_store {
+                StoreBeforeStore::Live => Learned::Live,
+                StoreBeforeStore::Dead => Learned::DeadStore,
+            },
+            (Last::Fill, Touch::Read | Touch::Write) | (Last::Store, Touch::Read) => Learned::Live,
+            (Last::Read, _) => Learned::Nothing,
+        }
     }
 
     fn learn(&mut self, signature: u32, learned: Learned) {
@@ -171,15 +190,6 @@ impl DeadWrite {
     }
 }
 
-/// What a touch reveals about the one before it.
-fn touched(last: Last, touch: Touch) -> Learned {
-    match (last, touch) {
-        (Last::Fill, Touch::Overwrite) => Learned::DeadValue,
-        (Last::Fill, Touch::Read | Touch::Write) | (Last::Store, _) => Learned::Live,
-        (Last::Read, _) => Learned::Nothing,
-    }
-}
-
 /// What an eviction reveals about the touch before it.
 fn evicted(last: Last) -> Learned {
     match last {
@@ -191,10 +201,20 @@ fn evicted(last: Last) -> Learned {
 
 #[cfg(test)]
 mod tests {
+    use strata_memory::LineAddress;
+
     use super::*;
 
-    /// One set of two ways; three tables of counters to 3, which together say dead from 8 on.
+    fn seen(line: u64, pc: u32, touch: Touch) -> Seen {
+        Seen { line: LineAddress(line), pc, warp: 0, leads: true, touch }
+    }
+
     fn predictor() -> DeadWrite {
+        with(StoreBeforeStore::Live)
+    }
+
+    /// One set of two ways; three tables of counters to 3, which together say dead from 8 on.
+    fn with(store_before_store: StoreBeforeStore) -> DeadWrite {
         DeadWrite::new(DeadWriteShape {
             sets: 8,
             stride: 8,
@@ -206,13 +226,14 @@ mod tests {
             limit: 3,
             initial: 0,
             threshold: 8,
+            store_before_store,
         })
     }
 
     /// What touches of lines of set 0 by one instruction each show: line, instruction, touch.
     fn shown(predictor: &mut DeadWrite, touches: &[(u64, u32, Touch)]) -> Vec<Learned> {
         let see = |&(line, pc, touch): &(u64, u32, Touch)| {
-            predictor.observe(LineAddress(line), 0, pc, touch).expect("set 0 is sampled")
+            predictor.observe(&seen(line, pc, touch), 0).expect("set 0 is sampled")
         };
         touches.iter().map(see).collect()
     }
@@ -249,6 +270,26 @@ mod tests {
     }
 
     #[test]
+    fn a_store_before_a_store_can_be_dead() {
+        use Touch::*;
+        for (first, second, expected) in [
+            (Write, Write, Learned::DeadStore),
+            (Overwrite, Write, Learned::DeadStore),
+            (Write, Overwrite, Learned::DeadStore),
+            (Write, Read, Learned::Live),
+            (Read, Write, Learned::Live),
+        ] {
+            let touches = [(1, 1, first), (1, 2, second)];
+            let mut predictor = with(StoreBeforeStore::Dead);
+            assert_eq!(shown(&mut predictor, &touches)[1], expected, "{second:?} after {first:?}");
+        }
+        // Stores of one word after the other into a line: all but the last were dead, and soon that is believed.
+        let mut predictor = with(StoreBeforeStore::Dead);
+        shown(&mut predictor, &[(1, 5, Write); 4]);
+        assert!(predictor.is_dead(5));
+    }
+
+    #[test]
     fn three_dead_writes_in_a_row_are_believed_and_one_live_one_is_enough_to_doubt() {
         let mut predictor = predictor();
         for (n, line) in (10..15).enumerate() {
@@ -265,7 +306,7 @@ mod tests {
     #[test]
     fn only_sampled_sets_teach() {
         let mut predictor = predictor();
-        assert_eq!(predictor.observe(LineAddress(1), 1, 7, Touch::Read), None);
-        assert_eq!(predictor.observe(LineAddress(8), 0, 7, Touch::Read), Some(Learned::Nothing));
+        assert_eq!(predictor.observe(&seen(1, 7, Touch::Read), 1), None);
+        assert_eq!(predictor.observe(&seen(8, 7, Touch::Read), 0), Some(Learned::Nothing));
     }
 }

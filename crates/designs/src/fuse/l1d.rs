@@ -13,6 +13,7 @@ use super::dead_write::{DeadWrite, Learned, Touch};
 use super::lines::{Bank, Lines};
 use super::predictor::{Predictor, Sampled};
 use super::route::{Turn, Wait};
+use super::seen::Seen;
 use super::tag_queue::{Command, TagQueue};
 use crate::chassis::Chassis;
 
@@ -46,15 +47,6 @@ pub(super) struct Latched {
     pub searched: Cycle,
     /// Whether the queue's flush on its behalf has been counted.
     pub flushing: bool,
-}
-
-/// The part of an access that the predictors see.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    line: LineAddress,
-    pc: u32,
-    warp: u8,
-    touch: Touch,
 }
 
 /// What happens to lines in STT-MRAM that are used, and to lines that are not worth keeping.
@@ -194,9 +186,9 @@ impl FuseL1d {
             statistics.tag_search_cycles += search.polls;
             statistics.polled_searches += u64::from(search.polls > 0);
         }
-        let Some(Seen { line, pc, warp, touch }) = seen else { return };
+        let Some(seen) = seen else { return };
         if let Some(predictor) = &mut self.predictor {
-            let sampled = predictor.observe(line, pc, warp, touch != Touch::Read);
+            let sampled = predictor.observe(&seen);
             let statistics = &mut self.chassis.cache.store.statistics;
             statistics.history_reads += 1;
             statistics.sampler_searches += u64::from(sampled.is_some());
@@ -204,7 +196,7 @@ impl FuseL1d {
                 u64::from(sampled.is_some_and(|sampled| sampled != Sampled::Missed));
         }
         if let (Some(predictor), Some(stt)) = (&mut self.dead_write, &self.chassis.cache.store.stt) {
-            let learned = predictor.observe(line, stt.places.set_of(line), pc, touch);
+            let learned = predictor.observe(&seen, stt.places.set_of(seen.line));
             let statistics = &mut self.chassis.cache.store.statistics;
             statistics.history_reads += 1;
             statistics.sampler_searches += u64::from(learned.is_some());
@@ -215,6 +207,7 @@ impl FuseL1d {
                 Some(Learned::Live) => statistics.sampled_live_writes += 1,
                 Some(Learned::DeadOnArrival) => statistics.sampled_dead_on_arrival_fills += 1,
                 Some(Learned::DeadValue) => statistics.sampled_dead_value_fills += 1,
+                Some(Learned::DeadStore) => statistics.sampled_dead_stores += 1,
                 Some(Learned::Closing) => statistics.sampled_closing_writes += 1,
             }
         }
@@ -227,7 +220,8 @@ impl FuseL1d {
             Action::Store(_) => Touch::Write,
             Action::Load(_) | Action::Atomic(_) => Touch::Read,
         };
-        let seen = Seen { line: access.line, pc: access.pc, warp: access.warp, touch };
+        let Access { line, pc, warp, leads, .. } = *access;
+        let seen = Seen { line, pc, warp, leads, touch };
         (!self.chassis.goes_past(access)).then_some(seen)
     }
 

@@ -98,6 +98,7 @@ mod placement;
 mod places;
 mod predictor;
 mod route;
+mod seen;
 mod sram_bank;
 mod stages;
 mod stalls;
@@ -109,8 +110,8 @@ mod tag_queue;
 mod tests;
 
 pub use config::{
-    ApproximationConfig, BusConfig, DeadWriteConfig, FuseConfig, PredictorConfig, QueueConfig, Saturated,
-    SearchKind, SramConfig, SttConfig, SttHit, WoroMiss,
+    ApproximationConfig, BusConfig, DeadWriteConfig, FuseConfig, PredictorConfig, QueueConfig,
+    SampledRequests, Saturated, SearchKind, SramConfig, StoreBeforeStore, SttConfig, SttHit, WoroMiss,
 };
 pub use l1d::FuseL1d;
 pub use statistics::FuseStatistics;

@@ -25,6 +25,8 @@ statistics! {
         sampled_dead_on_arrival_fills: "writes",
         /// Fills of sampled lines that were overwritten unread.
         sampled_dead_value_fills: "writes",
+        /// Stores to sampled lines that another store followed, with nothing between them that read the line.
+        sampled_dead_stores: "writes",
         /// Stores to sampled lines that were evicted without another access.
         sampled_closing_writes: "writes",
         /// Lines that moved from SRAM to STT-MRAM, or to its swap buffer.

@@ -56,6 +56,8 @@ pub struct Access {
     pub pc: u32,
     /// Warp slot of the instruction, for predictors.
     pub warp: u8,
+    /// Whether it is the first access of its warp instruction, for predictors; true of each access of a texture fetch and of a lane path.
+    pub leads: bool,
 }
 
 impl Access {

@@ -298,7 +298,7 @@ impl DevicePath {
         statistics.path_bytes += u64::from(bytes.count());
         let action = if writes { Action::Store(tray) } else { Action::Load(tray) };
         let LaneCause { pc, warp } = cause;
-        let access = Access { line, bytes, action, policy, token, pc, warp };
+        let access = Access { line, bytes, action, policy, token, pc, warp, leads: true };
         let accepted = Accepted { entry: OWN, detached: false, last: true, is_texture: false };
         self.present(access, accepted, textures, l1d, now)
     }
@@ -402,12 +402,14 @@ impl DevicePath {
         statistics.lane_addresses += u64::from(group.lanes.count_ones());
         statistics.bytes_requested += requested;
         let (action, policy) = (Action::Load(self.trays.take()), entry.policy);
-        Access { line: group.line, bytes: group.bytes, action, policy, token, pc: entry.pc, warp: entry.warp }
+        let (line, bytes) = (group.line, group.bytes);
+        Access { line, bytes, action, policy, token, pc: entry.pc, warp: entry.warp, leads: true }
     }
 
     /// Generates the next access of any other instruction.
     #[inline(always)]
     fn make(&mut self, place: Place, entry: &mut Entry, statistics: &mut LsuStatistics) -> Access {
+        let leads = entry.is_untouched();
         let (group, piece) = entry.next_device_group(self.segment_bytes);
         let part = Part::Words(piece);
         let pending = Pending { entry: place, warp: entry.warp, detached: entry.is_detached(), part };
@@ -441,7 +443,7 @@ impl DevicePath {
             }
         };
         let Group { line, bytes, .. } = group;
-        Access { line, bytes, action, policy: entry.policy, token, pc: entry.pc, warp: entry.warp }
+        Access { line, bytes, action, policy: entry.policy, token, pc: entry.pc, warp: entry.warp, leads }
     }
 
     /// Takes an access that the L1D has completed, and copies its bytes into the instruction's words.

@@ -188,6 +188,14 @@ impl Entry {
         self.global | self.local_left != 0
     }
 
+    /// Whether no access to the L1D has been generated.
+    #[inline]
+    pub fn is_untouched(&self) -> bool {
+        (self.global | self.local | self.shared) == self.lanes
+            && self.local_word == 0
+            && self.local_left == self.local
+    }
+
     /// Generates the next access to the L1D. Call only while [`Entry::has_device_lanes`] is true.
     #[inline(always)]
     pub fn next_device_group(&mut self, segment_bytes: usize) -> (Group, Piece) {

@@ -36,7 +36,7 @@ impl Bench {
 
     fn offer(&mut self, token: u32, bytes: ByteMask, action: Action, policy: Policy) {
         let line = LineAddress(7);
-        let access = Access { line, bytes, action, policy, token, pc: 0, warp: 0 };
+        let access = Access { line, bytes, action, policy, token, pc: 0, warp: 0, leads: true };
         self.l1d.offer(access, self.now).expect("there is room");
     }
 
@@ -225,8 +225,16 @@ fn banks_take_an_access_each() {
     assert_eq!(bench.l1d.accesses_per_cycle(), 8);
     let offer = |bench: &mut Bench, line: u64, now| {
         let (line, action) = (LineAddress(line), Action::Store(Box::new(Line::ZERO)));
-        let access =
-            Access { line, bytes: ByteMask::ALL, action, policy: Policy::Cached, token: 0, pc: 0, warp: 0 };
+        let access = Access {
+            line,
+            bytes: ByteMask::ALL,
+            action,
+            policy: Policy::Cached,
+            token: 0,
+            pc: 0,
+            warp: 0,
+            leads: true,
+        };
         bench.l1d.offer(access, now).map_err(|(_, why)| why)
     };
     for now in [Cycle(0), Cycle(5)] {
@@ -279,7 +287,16 @@ fn a_refusal_that_sleeps_is_counted_like_one_in_every_cycle() {
         let mut bench = Bench::of(&config);
         bench.load(1, WORD);
         let (action, policy) = (Action::Load(Box::new(Line::ZERO)), Policy::Cached);
-        let access = Access { line: LineAddress(8), bytes: WORD, action, policy, token: 2, pc: 0, warp: 0 };
+        let access = Access {
+            line: LineAddress(8),
+            bytes: WORD,
+            action,
+            policy,
+            token: 2,
+            pc: 0,
+            warp: 0,
+            leads: true,
+        };
         let (mut held, mut changes, mut offers) = (Some(access), None, 0);
         while bench.now.0 < 40 {
             let now = bench.now;

@@ -3,7 +3,8 @@
 mod history;
 mod sampler;
 
-use strata_memory::LineAddress;
+use super::dead_write::Touch;
+use super::seen::Seen;
 
 pub(super) use history::{History, HistoryShape, ReadLevel, Signature};
 use sampler::Sampler;
@@ -16,34 +17,51 @@ pub(super) struct Predictor {
     pub history: History,
     /// Set of the sampler for each warp slot, if it is sampled.
     sets: Vec<Option<u8>>,
-    /// One line in this many is sampled: a power of two.
-    line_stride: u64,
+    requests: SampledFrom,
+}
+
+/// Which requests of a sampled warp the sampler sees.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SampledFrom {
+    /// All of an instruction's, not only its first.
+    pub all: bool,
+    /// Of those, the ones to one line in this many: a power of two.
+    pub line_stride: u64,
 }
 
 impl Predictor {
     /// Makes a predictor that samples the warp slots `warps`, one for each set of the sampler, and of their
-    /// requests those to one line in `line_stride`.
-    pub fn new(sampler: SamplerShape, history: HistoryShape, warps: &[u8], line_stride: u64) -> Predictor {
+    /// requests those that `requests` says.
+    pub fn new(
+        sampler: SamplerShape,
+        history: HistoryShape,
+        warps: &[u8],
+        requests: SampledFrom,
+    ) -> Predictor {
         let mut sets = vec![None; 256];
         for (set, warp) in warps.iter().enumerate() {
             sets[usize::from(*warp)] = Some(set as u8);
         }
-        Predictor { sampler: Sampler::new(sampler), history: History::new(history), sets, line_stride }
+        Predictor { sampler: Sampler::new(sampler), history: History::new(history), sets, requests }
     }
 
     /// Shows an accepted request to the sampler and returns what it found; `None` if the request is not
     /// sampled.
     #[inline]
-    pub fn observe(&mut self, line: LineAddress, pc: u32, warp: u8, write: bool) -> Option<Sampled> {
+    pub fn observe(&mut self, seen: &Seen) -> Option<Sampled> {
+        let Seen { line, pc, warp, leads, touch } = *seen;
         let set = self.sets[usize::from(warp)]?;
+        if !leads && !self.requests.all {
+            return None;
+        }
         // The upper bits of a product depend on all bits of the line.
-        if line.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 & (self.line_stride - 1) != 0 {
+        if line.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 & (self.requests.line_stride - 1) != 0 {
             return None;
         }
         let signature = self.history.signature(pc);
         let sampled = self.sampler.see(usize::from(set), line, signature);
         match sampled {
-            Sampled::Hit(first) => self.history.used(first, write),
+            Sampled::Hit(first) => self.history.used(first, touch != Touch::Read),
             Sampled::Unused(first) => self.history.unused(first),
             Sampled::Missed => {}
         }
@@ -54,5 +72,45 @@ impl Predictor {
     #[inline]
     pub fn predict(&self, pc: u32) -> ReadLevel {
         self.history.predict(self.history.signature(pc))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_memory::LineAddress;
+
+    use super::*;
+
+    /// What the sampler finds as a warp runs an instruction that touches twelve lines, twice.
+    fn twice(warp: u8, requests: SampledFrom) -> Vec<Option<Sampled>> {
+        let history =
+            HistoryShape { entries: 512, limit: 15, initial: 8, unused_threshold: 14, used_threshold: 1 };
+        let sampler = SamplerShape { sets: 4, ways: 8, tag_bits: 15 };
+        let mut predictor = Predictor::new(sampler, history, &[0, 12, 24, 36], requests);
+        let lines = (0..12).map(|line| (line, line == 0));
+        let touches = lines.clone().chain(lines);
+        let see = |(line, leads)| {
+            predictor.observe(&Seen { line: LineAddress(line), pc: 7, warp, leads, touch: Touch::Read })
+        };
+        touches.map(see).collect()
+    }
+
+    #[test]
+    fn twelve_lines_evict_one_another_from_eight_ways_and_the_first_ones_alone_do_not() {
+        let by = History::new(HistoryShape {
+            entries: 512,
+            limit: 15,
+            initial: 8,
+            unused_threshold: 14,
+            used_threshold: 1,
+        })
+        .signature(7);
+        let found = twice(12, SampledFrom { all: true, line_stride: 1 });
+        assert_eq!(found[..8], [Some(Sampled::Missed); 8]);
+        assert_eq!(found[8..], [Some(Sampled::Unused(by)); 16], "none is left when it comes again");
+        let found = twice(12, SampledFrom { all: false, line_stride: 1 });
+        assert_eq!((found[0], found[12]), (Some(Sampled::Missed), Some(Sampled::Hit(by))));
+        assert_eq!(found.iter().flatten().count(), 2, "of each instruction one request");
+        assert_eq!(twice(13, SampledFrom { all: true, line_stride: 1 }), [None; 24], "another warp");
     }
 }

@@ -38,6 +38,7 @@ impl Bench {
             token: self.token,
             pc: self.pc,
             warp: self.warp,
+            leads: true,
         };
         self.l1d.offer(access, self.now).map_err(|(_, cause)| cause)?;
         self.token += 1;

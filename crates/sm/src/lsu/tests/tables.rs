@@ -14,6 +14,7 @@ fn coalesced(op: Op, lanes: LaneMask, address: impl Fn(u64) -> u64, expected: [(
         bench.drain();
         let statistics = bench.lsu.statistics();
         assert_eq!((statistics.accesses, statistics.bytes_accessed), expected, "segments of {segment} bytes");
+        assert_eq!(bench.l1d.led, 1, "one is the instruction's first");
     }
 }
 

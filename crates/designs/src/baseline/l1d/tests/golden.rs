@@ -36,7 +36,8 @@ impl Bench {
         action: Action,
         policy: Policy,
     ) -> Result<(), Refusal> {
-        let access = Access { line: LineAddress(line), bytes, action, policy, token, pc: 0, warp: 0 };
+        let access =
+            Access { line: LineAddress(line), bytes, action, policy, token, pc: 0, warp: 0, leads: true };
         self.l1d.offer(access, self.now).map_err(|(_, cause)| cause)
     }
 
