@@ -132,6 +132,7 @@ fn drive(mut l1d: impl L1d) {
                     token: 0,
                     pc: stream.below(8) as u32,
                     warp: 0,
+                    leads: true,
                 });
             }
             access = access.take().and_then(|access| l1d.offer(access, now).err().map(|(access, _)| access));

@@ -46,6 +46,7 @@ fn l1d_load(line: impl Fn(u64) -> u64 + 'static) -> Path {
             policy: Policy::Cached,
             token: 0,
             pc: 0,
+            leads: true,
             warp: 0,
         };
         count += 1;
