@@ -15,28 +15,35 @@ const MOST: u32 = 1000;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BarrierTiming {
-    /// Cycles from the arrival of the last warp to the cycle after which those that waited issue again.
+    /// Cycles from the arrival of the last warp to the cycle after which those that waited issue again; 0 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = MOST), extend("unit" = "cycles"))]
-    pub latency_cycles: Cited<u32>,
-    /// Cycles from one arrival to the next, of all CTAs of the SM.
+    pub latency_cycles: Option<Cited<u32>>,
+    /// Cycles from one arrival to the next, of all CTAs of the SM; 0 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = MOST), extend("unit" = "cycles"))]
-    pub arrival_interval_cycles: Cited<u32>,
-    /// Cycles that a barrier takes besides if it gives warps a result (`bar.red`).
+    pub arrival_interval_cycles: Option<Cited<u32>>,
+    /// Cycles that a barrier takes besides if it gives warps a result (`bar.red`); 0 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = MOST), extend("unit" = "cycles"))]
-    pub result_cycles: Cited<u32>,
+    pub result_cycles: Option<Cited<u32>>,
 }
 
 impl BarrierTiming {
+    /// Latency, interval and result, in cycles.
+    fn cycles(&self) -> [u32; 3] {
+        let fields = [&self.latency_cycles, &self.arrival_interval_cycles, &self.result_cycles];
+        fields.map(|field| field.as_deref().map_or(0, |cycles| *cycles))
+    }
+
     /// Checks the ranges.
     ///
     /// # Errors
     /// Returns a sentence that names the first bad field, its value and the accepted values.
     pub fn check(&self) -> Result<(), String> {
-        let fields = [
-            ("latency_cycles", *self.latency_cycles),
-            ("arrival_interval_cycles", *self.arrival_interval_cycles),
-            ("result_cycles", *self.result_cycles),
-        ];
+        let [latency, interval, result] = self.cycles();
+        let fields =
+            [("latency_cycles", latency), ("arrival_interval_cycles", interval), ("result_cycles", result)];
         match fields.into_iter().find(|(_, cycles)| *cycles > MOST) {
             Some((name, cycles)) => Err(format!("sm.barrier_timing.{name} = {cycles}: expected 0 to {MOST}")),
             None => Ok(()),
@@ -60,14 +67,8 @@ pub(crate) struct BarrierUnit {
 
 impl BarrierUnit {
     pub fn new(timing: Option<&BarrierTiming>) -> BarrierUnit {
-        let of =
-            |field: fn(&BarrierTiming) -> &Cited<u32>| timing.map_or(0, |timing| u64::from(**field(timing)));
-        BarrierUnit {
-            latency: of(|timing| &timing.latency_cycles),
-            interval: of(|timing| &timing.arrival_interval_cycles),
-            result: of(|timing| &timing.result_cycles),
-            ..BarrierUnit::default()
-        }
+        let [latency, interval, result] = timing.map_or([0; 3], BarrierTiming::cycles).map(u64::from);
+        BarrierUnit { latency, interval, result, ..BarrierUnit::default() }
     }
 
     /// A warp arrives, at whichever barrier.
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
 
     fn unit(latency: u32, interval: u32, result: u32) -> BarrierUnit {
-        let cycles = |value| Cited { value, source: "test".into() };
+        let cycles = |value| Some(Cited { value, source: "test".into() });
         BarrierUnit::new(Some(&BarrierTiming {
             latency_cycles: cycles(latency),
             arrival_interval_cycles: cycles(interval),

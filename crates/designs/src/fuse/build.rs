@@ -5,7 +5,8 @@ use strata_memory::LINE_BYTES;
 use super::approximation::Approximation;
 use super::bus::Bus;
 use super::config::{
-    ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, SampledRequests, Saturated, SttConfig,
+    ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, SampledRequests, Saturated,
+    StoreBeforeStore, SttConfig,
 };
 use super::dead_write::{DeadWrite, DeadWriteShape};
 use super::lines::Lines;
@@ -76,7 +77,7 @@ pub(super) fn predictor(config: &PredictorConfig) -> Predictor {
         used_threshold: *config.used_threshold,
     };
     let requests = SampledFrom {
-        all: *config.sampled_requests == SampledRequests::All,
+        all: config.sampled_requests.as_deref().is_none_or(|requests| *requests == SampledRequests::All),
         line_stride: *config.sampled_line_stride,
     };
     Predictor::new(sampler, history, &config.sampled_warps, requests)
@@ -94,6 +95,6 @@ pub(super) fn dead_write(config: &DeadWriteConfig, whole: &FuseConfig) -> DeadWr
         limit: limit(*config.counter_bits),
         initial: *config.initial_counter,
         threshold: *config.dead_threshold,
-        store_before_store: *config.store_before_store,
+        stored_over_is_dead: config.store_before_store.as_deref() == Some(&StoreBeforeStore::Dead),
     })
 }

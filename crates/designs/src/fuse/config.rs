@@ -176,8 +176,9 @@ pub struct PredictorConfig {
     /// The warp slots that are sampled, each with one set of the sampler.
     #[schemars(extend("unit" = "warp slots"))]
     pub sampled_warps: Cited<Vec<u8>>,
-    /// Which requests of a sampled warp the sampler examines.
-    pub sampled_requests: Cited<SampledRequests>,
+    /// Which requests of a sampled warp the sampler examines; all when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled_requests: Option<Cited<SampledRequests>>,
     /// One line in this many is sampled, chosen by a hash of its number: a power of two; 1 samples all.
     #[schemars(range(min = 1), extend("unit" = "lines"))]
     pub sampled_line_stride: Cited<u64>,
@@ -267,8 +268,10 @@ pub struct DeadWriteConfig {
     /// The sum of an instruction's counters from which its writes are predicted dead.
     #[schemars(range(min = 0), extend("unit" = "counts"))]
     pub dead_threshold: Cited<u8>,
-    /// What a store was whose bytes are stored over, in part or whole, before anything reads the line.
-    pub store_before_store: Cited<StoreBeforeStore>,
+    /// What a store was whose bytes are stored over, in part or whole, before anything reads the line; live
+    /// when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store_before_store: Option<Cited<StoreBeforeStore>>,
     /// Whether a store that hits and is predicted dead is sent below together with its line.
     pub closing_writes: Cited<bool>,
 }

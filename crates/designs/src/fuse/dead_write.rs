@@ -12,25 +12,13 @@
 //! As in the sampling dead-block predictor on which DASCA builds (Khan, Tian, Jimenez, MICRO 2010), several
 //! tables, each with a hash of its own, are read in parallel and their counters added.
 
-use super::config::StoreBeforeStore;
-use super::seen::Seen;
+use super::seen::{Seen, Touch};
 
 /// Odd multipliers of the tables' hash functions. ASSUMED: multiplicative hashing.
 const MULTIPLIERS: [u32; MAX_TABLES] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d, 0x27d4_eb2f];
 
 /// The largest number of tables.
 pub(super) const MAX_TABLES: usize = 4;
-
-/// How a request touches a sampled line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Touch {
-    /// It reads bytes of the line.
-    Read,
-    /// It writes some of the bytes: the others are still to be read.
-    Write,
-    /// It writes all bytes: the previous ones are dead if nobody read them.
-    Overwrite,
-}
 
 /// What a sampled request revealed about the write before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +60,8 @@ pub(super) struct DeadWriteShape {
     pub initial: u8,
     /// The sum of a signature's counters from which its writes are predicted dead.
     pub threshold: u8,
-    /// What a store was that another store follows.
-    pub store_before_store: StoreBeforeStore,
+    /// Whether a store was dead that another one follows.
+    pub stored_over_is_dead: bool,
 }
 
 /// The last touch of a sampled line, as far as it decides what the next one reveals.
@@ -153,11 +141,10 @@ impl DeadWrite {
     fn touched(&self, last: Last, touch: Touch) -> Learned {
         match (last, touch) {
             (Last::Fill, Touch::Overwrite) => Learned::DeadValue,
-            (Last::Store, Touch::Write | Touch::Overwrite) => match self.shape.store_before_store {
-                StoreBeforeStore::Live => Learned::Live,
-                StoreBeforeStore::Dead => Learned::DeadStore,
-            },
-            (Last::Fill, Touch::Read | Touch::Write) | (Last::Store, Touch::Read) => Learned::Live,
+            (Last::Store, Touch::Write | Touch::Overwrite) if self.shape.stored_over_is_dead => {
+                Learned::DeadStore
+            }
+            (Last::Fill, Touch::Read | Touch::Write) | (Last::Store, _) => Learned::Live,
             (Last::Read, _) => Learned::Nothing,
         }
     }
@@ -210,11 +197,11 @@ mod tests {
     }
 
     fn predictor() -> DeadWrite {
-        with(StoreBeforeStore::Live)
+        with(false)
     }
 
     /// One set of two ways; three tables of counters to 3, which together say dead from 8 on.
-    fn with(store_before_store: StoreBeforeStore) -> DeadWrite {
+    fn with(stored_over_is_dead: bool) -> DeadWrite {
         DeadWrite::new(DeadWriteShape {
             sets: 8,
             stride: 8,
@@ -226,7 +213,7 @@ mod tests {
             limit: 3,
             initial: 0,
             threshold: 8,
-            store_before_store,
+            stored_over_is_dead,
         })
     }
 
@@ -280,11 +267,11 @@ mod tests {
             (Read, Write, Learned::Live),
         ] {
             let touches = [(1, 1, first), (1, 2, second)];
-            let mut predictor = with(StoreBeforeStore::Dead);
+            let mut predictor = with(true);
             assert_eq!(shown(&mut predictor, &touches)[1], expected, "{second:?} after {first:?}");
         }
         // Stores of one word after the other into a line: all but the last were dead, and soon that is believed.
-        let mut predictor = with(StoreBeforeStore::Dead);
+        let mut predictor = with(true);
         shown(&mut predictor, &[(1, 5, Write); 4]);
         assert!(predictor.is_dead(5));
     }

@@ -9,11 +9,11 @@ use strata_memory::{ByteMask, LineAddress, NodeId, Packet, ParameterError, Slice
 
 use super::approximation::Search;
 use super::config::{FuseConfig, SttHit, WoroMiss};
-use super::dead_write::{DeadWrite, Learned, Touch};
+use super::dead_write::{DeadWrite, Learned};
 use super::lines::{Bank, Lines};
 use super::predictor::{Predictor, Sampled};
 use super::route::{Turn, Wait};
-use super::seen::Seen;
+use super::seen::{Seen, Touch};
 use super::tag_queue::{Command, TagQueue};
 use crate::chassis::Chassis;
 

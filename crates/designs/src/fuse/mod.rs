@@ -59,7 +59,8 @@
 //! 11. The victim buffer of III-A returns a line to SRAM when it is used.
 //! 12. The sampler sees one line in 16. Otherwise an instruction that touches 32 lines in one go would evict
 //!     all its lines from the 8 ways before it runs again, and all would be predicted WORO. The four sampled
-//!     warps are spread evenly.
+//!     warps are spread evenly. Another reading needs no number: of each instruction its first request
+//!     (`predictor.sampled_requests`).
 //! 13. For the accuracy (V-A), a fill and each store count as a write of a line. Lines never kept are not
 //!     judged.
 //! 14. A line predicted WORO, or a dead write, goes past the cache like an access that asks for it: two
@@ -75,7 +76,7 @@
 //! 19. By-NVM learns dead writes of DASCA's three classes from what follows each write. Its parameters are
 //!     those of the sampling dead-block predictor on which DASCA builds, for four ways instead of 16; its
 //!     counters count down by one. A store followed by another store was useful: without it the second one
-//!     would have missed. So was a fill followed by a store of some of its bytes. Instructions at the same
+//!     would have missed (`dead_write.store_before_store` says otherwise). So was a fill followed by a store of some of its bytes. Instructions at the same
 //!     place in different kernels share counters.
 
 mod approximation;

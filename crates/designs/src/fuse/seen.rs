@@ -2,7 +2,16 @@
 
 use strata_memory::LineAddress;
 
-use super::dead_write::Touch;
+/// How a request touches a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touch {
+    /// It reads bytes of the line.
+    Read,
+    /// It writes some of the bytes: the others are still to be read.
+    Write,
+    /// It writes all bytes: the previous ones are dead if nobody read them.
+    Overwrite,
+}
 
 /// The part of an access that the predictors see.
 #[derive(Clone, Copy, Debug)]

@@ -127,7 +127,7 @@ fn a_barrier_lets_go_in_the_cycle_after_the_last_arrival() {
 
 #[test]
 fn a_barrier_takes_its_arrivals_one_by_one_and_then_its_latency() {
-    let cycles = |value| Cited { value, source: "test".into() };
+    let cycles = |value| Some(Cited { value, source: "test".into() });
     let timing = BarrierTiming {
         latency_cycles: cycles(13),
         arrival_interval_cycles: cycles(2),

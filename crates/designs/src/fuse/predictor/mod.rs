@@ -3,8 +3,7 @@
 mod history;
 mod sampler;
 
-use super::dead_write::Touch;
-use super::seen::Seen;
+use super::seen::{Seen, Touch};
 
 pub(super) use history::{History, HistoryShape, ReadLevel, Signature};
 use sampler::Sampler;

@@ -31,13 +31,9 @@ const KNOBS: &[(&str, &[&str])] = &[
     ),
     ("gpu.dispatch", &["depth-first", "{ limited = { most_per_sm = 1 } }", "{ blocks = { ctas = 3 } }"]),
     ("sm.independent_threads", &["true"]),
-    (
-        "sm.barrier_timing",
-        &[
-            "{ latency_cycles = 13, arrival_interval_cycles = 2, result_cycles = 24 }",
-            "{ latency_cycles = 0, arrival_interval_cycles = 7, result_cycles = 0 }",
-        ],
-    ),
+    ("sm.barrier_timing.latency_cycles", &["13"]),
+    ("sm.barrier_timing.arrival_interval_cycles", &["2", "7"]),
+    ("sm.barrier_timing.result_cycles", &["24"]),
     ("sm.schedulers", &["1", "4"]),
     ("sm.warp_slots", &["4", "7", "64"]),
     ("sm.cta_slots", &["1", "2"]),
