@@ -180,6 +180,7 @@ pub enum Hinted {
 ///     token: 3,
 ///     pc: 0,
 ///     warp: 0,
+///     leads: true,
 /// };
 /// l1d.offer(load, Cycle(0)).expect("an idle cache takes it");
 /// let mut now = Cycle(0);
