@@ -139,11 +139,14 @@ def v100():
             if of["side"] != side:
                 continue
             gpu, peer, ours = int(of["hardware_cycles"]), int(of["accel_sim_cycles"]), int(row["strata_cycles"])
-            first = int(row["first_cycles"])
-            errors.append((ours / gpu, first / gpu, peer / gpu))
+            # A program that the first run had not has none.
+            first = f"{100 * (int(row['first_cycles']) / gpu - 1):+.0f} %" if row["first_cycles"] else ""
+            errors.append({"Strata": ours / gpu, "Accel-Sim": peer / gpu})
+            if first:
+                errors[-1]["Strata's first run"] = int(row["first_cycles"]) / gpu
             what = " ".join([of["program"].removesuffix("-rodinia-3.1"), of["arguments"]]).strip()
             cells.append([f"{what[:48]}", row["launches"], f"{gpu:,}", f"{ours:,}", f"{100 * (ours / gpu - 1):+.0f} %",
-                          f"{100 * (first / gpu - 1):+.0f} %", f"{peer:,}", f"{100 * (peer / gpu - 1):+.0f} %"])
+                          first, f"{peer:,}", f"{100 * (peer / gpu - 1):+.0f} %"])
         if cells:
             table = pages.table(["program|", "launches", "GPU, cycles", "Strata, cycles", "error", "first run", "Accel-Sim, cycles", "error"], cells)
             texts.append(f"**{head}**, {len(cells)} runs of {families(rows, hardware, side)} families:\n\n{table}\n\n{errors_of(errors)}")
@@ -169,8 +172,9 @@ def errors():
         own = [(row, of, int(of["hardware_cycles"])) for row, of in own if of["side"] == side]
         runs = {"first_cycles": f"`v100`: cycles of {what}, first run", "strata_cycles": "the same, built and clocked as measured"}
         for column, name in runs.items():
-            line(name, "a V100", [(int(row[column]), gpu) for row, _, gpu in own],
-                 [(int(of["accel_sim_cycles"]), gpu) for _, of, gpu in own])
+            ran = [of for of in own if of[0][column]]
+            line(name, "a V100", [(int(row[column]), gpu) for row, _, gpu in ran],
+                 [(int(of["accel_sim_cycles"]), gpu) for _, of, gpu in ran])
     for machines in ("matched", "default"):
         own = [row for row in pages.read_csv(PROGRAMS) if row["machines"] == machines]
         line(f"`gtx480`: cycles, {machines} machines", "GPGPU-Sim", [(int(row["strata_cycles"]), int(row["peer_cycles"])) for row in own])
@@ -186,9 +190,11 @@ def families(rows, hardware, side):
 
 def errors_of(ratios):
     """Means and medians of the errors of Strata, of its first run, and of Accel-Sim."""
-    return "\n".join(
-        f"- {who}: mean absolute error {100 * statistics.mean(found):.1f} %, median {100 * statistics.median(found):.1f} %."
-        for who, found in zip(("Strata", "Strata's first run", "Accel-Sim"), zip(*[[abs(ratio - 1) for ratio in pair] for pair in ratios])))
+    lines = []
+    for who in ("Strata", "Strata's first run", "Accel-Sim"):
+        found = [abs(ratio[who] - 1) for ratio in ratios if who in ratio]
+        lines.append(f"- {who}: mean absolute error {100 * statistics.mean(found):.1f} %, median {100 * statistics.median(found):.1f} %.")
+    return "\n".join(lines)
 
 
 def parts(binary, folder=None):

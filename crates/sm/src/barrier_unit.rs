@@ -59,7 +59,7 @@ pub(crate) struct BarrierUnit {
     result: u64,
     /// Cycle in which the unit takes the next arrival,
     free: Cycle,
-    /// and in which it has taken the last one.
+    /// and in which it has taken the last one, of any CTA.
     arrived: Cycle,
     /// What is to be released, and when, in the order of completion: a result may let a later one pass.
     due: VecDeque<(Cycle, Release)>,
@@ -77,7 +77,7 @@ impl BarrierUnit {
         self.free = self.arrived + self.interval;
     }
 
-    /// A barrier is complete in `now`. Returns its release if the barrier takes no time; otherwise it is due later.
+    /// A barrier is complete in `now`, and the unit has taken whatever had arrived by then. Returns its release if the barrier takes no time; otherwise it is due later.
     pub fn complete(&mut self, release: Release, has_result: bool, now: Cycle) -> Option<Release> {
         let due = self.arrived.max(now) + self.latency + if has_result { self.result } else { 0 };
         if due == now {

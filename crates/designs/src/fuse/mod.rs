@@ -76,7 +76,8 @@
 //! 19. By-NVM learns dead writes of DASCA's three classes from what follows each write. Its parameters are
 //!     those of the sampling dead-block predictor on which DASCA builds, for four ways instead of 16; its
 //!     counters count down by one. A store followed by another store was useful: without it the second one
-//!     would have missed (`dead_write.store_before_store` says otherwise). So was a fill followed by a store of some of its bytes. Instructions at the same
+//!     would have missed; `dead_write.store_before_store` can say otherwise. So was a fill followed by a store of
+//!     some of its bytes. Instructions at the same
 //!     place in different kernels share counters.
 
 mod approximation;

@@ -165,7 +165,7 @@ fn small(machine: &Machine, families: &[&str], threads: usize) -> Validation {
 #[test]
 fn a_machines_figures_do_not_depend_on_threads_and_say_how_far_off_they_are() {
     let machine = Machine::load("gtx480", &[]).unwrap();
-    let families = ["synchronisation"];
+    let families = ["clock", "synchronisation"];
     let [one, two] = [1, 2].map(|threads| small(&machine, &families, threads).to_json());
     assert_eq!(one, two);
     let figures = one["figures"].as_array().unwrap();

@@ -80,12 +80,13 @@ mod tests {
 
     use super::*;
 
+    const HISTORY: HistoryShape =
+        HistoryShape { entries: 512, limit: 15, initial: 8, unused_threshold: 14, used_threshold: 1 };
+
     /// What the sampler finds as a warp runs an instruction that touches twelve lines, twice.
     fn twice(warp: u8, requests: SampledFrom) -> Vec<Option<Sampled>> {
-        let history =
-            HistoryShape { entries: 512, limit: 15, initial: 8, unused_threshold: 14, used_threshold: 1 };
         let sampler = SamplerShape { sets: 4, ways: 8, tag_bits: 15 };
-        let mut predictor = Predictor::new(sampler, history, &[0, 12, 24, 36], requests);
+        let mut predictor = Predictor::new(sampler, HISTORY, &[0, 12, 24, 36], requests);
         let lines = (0..12).map(|line| (line, line == 0));
         let touches = lines.clone().chain(lines);
         let see = |(line, leads)| {
@@ -96,14 +97,7 @@ mod tests {
 
     #[test]
     fn twelve_lines_evict_one_another_from_eight_ways_and_the_first_ones_alone_do_not() {
-        let by = History::new(HistoryShape {
-            entries: 512,
-            limit: 15,
-            initial: 8,
-            unused_threshold: 14,
-            used_threshold: 1,
-        })
-        .signature(7);
+        let by = History::new(HISTORY).signature(7);
         let found = twice(12, SampledFrom { all: true, line_stride: 1 });
         assert_eq!(found[..8], [Some(Sampled::Missed); 8]);
         assert_eq!(found[8..], [Some(Sampled::Unused(by)); 16], "none is left when it comes again");
