@@ -77,9 +77,6 @@ fn the_l1ds_of_fuse_run_without_allocating() {
         if let Some(approximation) = &mut config.approximation {
             approximation.filters.value = 4;
         }
-        if let Some(predictor) = &mut config.predictor {
-            predictor.sampled_line_stride.value = 1;
-        }
         if let Some(dead_write) = &mut config.dead_write {
             dead_write.sampled_set_stride.value = 1;
         }

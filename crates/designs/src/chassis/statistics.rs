@@ -80,6 +80,11 @@ statistics! {
         data_reads: "lines" [energy],
         /// Writes into a line's data: stores and fills.
         data_writes: "lines" [energy],
+        /// Loads that went past the cache, on request or because their line was not to be kept. Each searched it, and
+        /// data is read along with the tags.
+        past_loads: "accesses" [energy],
+        /// Stores and atomics that went past the cache. Each searched its tags.
+        past_writes: "accesses" [energy],
     }
     laws {
         "accesses = loads + stores + atomics + bypass_loads + bypass_stores":
@@ -90,6 +95,8 @@ statistics! {
             |s| s.stores == s.store_hits + s.store_misses + s.store_partial_hits + s.store_merges,
         "bypass_merges <= atomics + bypass_loads + bypass_stores":
             |s| s.bypass_merges <= s.atomics + s.bypass_loads + s.bypass_stores,
+        "bypass_loads <= past_loads": |s| s.bypass_loads <= s.past_loads,
+        "atomics + bypass_stores <= past_writes": |s| s.atomics + s.bypass_stores <= s.past_writes,
         "fills <= fetches": |s| s.fills <= s.fetches,
         "evictions <= tag_writes": |s| s.evictions <= s.tag_writes,
     }
@@ -102,6 +109,10 @@ impl L1dStatistics {
         let statistics = self;
         statistics.accesses += 1;
         statistics.tag_reads += 1;
+        if past || found == Found::Past {
+            let loads = matches!(access.action, Action::Load(_));
+            *if loads { &mut statistics.past_loads } else { &mut statistics.past_writes } += 1;
+        }
         if past {
             statistics.bypass_merges += u64::from(found == Found::Merge);
             *match access.action {

@@ -5,14 +5,13 @@ use strata_memory::LINE_BYTES;
 use super::approximation::Approximation;
 use super::bus::Bus;
 use super::config::{
-    ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, SampledRequests, Saturated,
-    StoreBeforeStore, SttConfig,
+    ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, Saturated, StoreBeforeStore, SttConfig,
 };
 use super::dead_write::{DeadWrite, DeadWriteShape};
 use super::lines::Lines;
 use super::nvm_cbf::{CbfShape, NvmCbf};
 use super::places::{Places, PlacesShape};
-use super::predictor::{HistoryShape, Predictor, SampledFrom, SamplerShape};
+use super::predictor::{HistoryShape, Predictor, SamplerShape};
 use super::sram_bank::SramBank;
 use super::stt_bank::SttBank;
 use super::swap_buffer::SwapBuffer;
@@ -76,11 +75,7 @@ pub(super) fn predictor(config: &PredictorConfig) -> Predictor {
         unused_threshold: *config.unused_threshold,
         used_threshold: *config.used_threshold,
     };
-    let requests = SampledFrom {
-        all: config.sampled_requests.as_deref().is_none_or(|requests| *requests == SampledRequests::All),
-        line_stride: *config.sampled_line_stride,
-    };
-    Predictor::new(sampler, history, &config.sampled_warps, requests)
+    Predictor::new(sampler, history, &config.sampled_warps, *config.sampled_requests)
 }
 
 pub(super) fn dead_write(config: &DeadWriteConfig, whole: &FuseConfig) -> DeadWrite {

@@ -117,10 +117,6 @@ fn check_predictor(config: &PredictorConfig) -> Check {
     if (1..warps.len()).any(|at| warps[..at].contains(&warps[at])) {
         return fault("predictor.sampled_warps", "each warp slot stands there once");
     }
-    if !config.sampled_line_stride.is_power_of_two() {
-        let message = format!("must be a power of two, found {}", *config.sampled_line_stride);
-        return fault("predictor.sampled_line_stride", message);
-    }
     within("predictor.sampler_ways", *config.sampler_ways as u64, 1, 256)?;
     within("predictor.tag_bits", u64::from(*config.tag_bits), 1, 57)?;
     let counters = Counters {

@@ -176,12 +176,8 @@ pub struct PredictorConfig {
     /// The warp slots that are sampled, each with one set of the sampler.
     #[schemars(extend("unit" = "warp slots"))]
     pub sampled_warps: Cited<Vec<u8>>,
-    /// Which requests of a sampled warp the sampler examines; all when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sampled_requests: Option<Cited<SampledRequests>>,
-    /// One line in this many is sampled, chosen by a hash of its number: a power of two; 1 samples all.
-    #[schemars(range(min = 1), extend("unit" = "lines"))]
-    pub sampled_line_stride: Cited<u64>,
+    /// Which requests of a sampled warp the sampler examines.
+    pub sampled_requests: Cited<SampledRequests>,
     /// Entries per set of the sampler.
     #[schemars(range(min = 1, max = 256), extend("unit" = "entries"))]
     pub sampler_ways: Cited<usize>,

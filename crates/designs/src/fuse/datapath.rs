@@ -56,6 +56,7 @@ impl FuseL1d {
             }
             Route::Close(frame) => {
                 self.chassis.cache.store.statistics.closing_writes += 1;
+                self.chassis.statistics.past_writes += 1;
                 self.go_past(access, Some(frame), now);
             }
             Route::Past(frame) => self.go_past(access, frame, now),
@@ -218,7 +219,7 @@ fn found(route: Route) -> Found {
         Route::Migrate(_, wanted) => hit(wanted),
         Route::Partial(..) => Found::Partial,
         Route::Merge(..) => Found::Merge,
-        Route::Miss(..) | Route::Around => Found::Miss,
-        Route::Past(_) => Found::Past,
+        Route::Miss(..) => Found::Miss,
+        Route::Around | Route::Past(_) => Found::Past,
     }
 }

@@ -22,7 +22,8 @@
 //! MSHRs, the network side and accesses past the cache are those of every L1D (`crate::chassis`). An MSHR
 //! records the frame that its fill goes to: the destination bits.
 //!
-//! Decisions where the paper is silent or contradicts itself, and deviations from it:
+//! Where the paper says several things, the text of the mechanism (III, IV) decides, then Table I, then the text of the
+//! evaluation (V); never a figure's number. Decisions where it is silent or contradicts itself, and deviations from it:
 //!
 //! 1. A frame is taken when a line misses, not when its fill arrives, as in the simulator that the paper
 //!    uses. At that time the arbitrator also decides where the evicted line goes (Fig. 9). The conventional
@@ -35,8 +36,8 @@
 //!    that waited are served with the fill as it enters a bank. A hit in SRAM has the bus at once (IV-A): the tag queue
 //!    gets what the accesses of a cycle leave.
 //! 3. The counters of a filter ("slots" in Fig. 20) are 16 in IV-C (512 B in all), 64 in V-C and 128 in V-B
-//!    ("we select 128slots as our CBF configuration"). V-B decides: 128 is the configuration that was
-//!    evaluated. With four lines and three keys, a filter answers falsely positive in 18 % of its tests with
+//!    ("we select 128slots as our CBF configuration"). III-B has a search of one or two cycles, which 16 counters
+//!    cannot give, so the mechanism's own text is at odds with itself, and V-B's configuration is taken. With four lines and three keys, a filter answers falsely positive in 18 % of its tests with
 //!    16 counters, in 0.5 % with 64 and in 0.07 % with 128; of 128 filters that is 23, 0.6 and 0.1. The files
 //!    ending in -64-counters and -16-counters have the other sizes. Table III's area fits 16; `area.rs` has
 //!    all three. The parameter is `approximation.slots`.
@@ -57,15 +58,16 @@
 //! 9. A store that misses to STT-MRAM puts its bytes into the swap buffer if there is one.
 //! 10. Hybrid moves a line to SRAM on a write hit, as the others do: V-A gives it the miss rate of Base-FUSE.
 //! 11. The victim buffer of III-A returns a line to SRAM when it is used.
-//! 12. The sampler sees one line in 16. Otherwise an instruction that touches 32 lines in one go would evict
-//!     all its lines from the 8 ways before it runs again, and all would be predicted WORO. The four sampled
-//!     warps are spread evenly. Another reading needs no number: of each instruction its first request
-//!     (`predictor.sampled_requests`).
+//! 12. The sampler sees "memory requests generated from four representative warps" (IV-B): of each instruction the
+//!     first. Were it to see all, an instruction that touches 32 lines in one go would evict all its lines from the
+//!     8 ways before it runs again, and all would be predicted WORO. The parameter is
+//!     `predictor.sampled_requests`. The four warps are spread evenly.
 //! 13. For the accuracy (V-A), a fill and each store count as a write of a line. Lines never kept are not
 //!     judged.
-//! 14. A line predicted WORO, or a dead write, goes past the cache like an access that asks for it: two
-//!     concurrent loads of it are two requests. III-A says that such a line needs no place in the cache; V-A
-//!     has Dy-FUSE only choose banks, with the miss rate of FA-FUSE. The parameter is `predictor.woro_miss`.
+//! 14. A line predicted WORO goes to SRAM, and from there to the L2: IV-A says which way it leaves, and V-A that the
+//!     predictor chooses banks alone. III-A says that it needs no place in the cache; then it goes past (`bypasses`), as
+//!     dead writes do, like an access that asks for it: two concurrent loads of it are two requests. The parameter is
+//!     `predictor.woro_miss`.
 //! 15. The history table has 512 entries (IV-B: a signature of 9 bits), although Table I says 1024.
 //! 16. A load that would migrate but finds no room for it is served in STT-MRAM.
 //! 17. Only the Oracle allocates memory while running.

@@ -64,7 +64,7 @@ fn mistakes_are_named_with_file_key_found_and_expected() {
             "pj.l1d.data_reads",
             "pj.l1d.data_reeds",
             "m.toml: energy.l1d.pj.l1d: found `data_reeds`, expected one of its energy events: tag_reads, tag_writes, \
-             data_reads, data_writes",
+             data_reads, data_writes, past_loads, past_writes",
         ),
         (
             "pj.l1d.data_reads",
@@ -138,7 +138,8 @@ fn a_design_takes_its_energy_with_it() {
     let other = overlay(
         "[energy.cache]\nper = \"sm\"\ndoor = \"l1d\"\npj.l1d.data_reads = { value = 1, source = \"x\" }\n\
          pj.l1d.data_writes = { value = 1, source = \"x\" }\npj.l1d.tag_reads = { value = 0, source = \"x\" }\n\
-         pj.l1d.tag_writes = { value = 0, source = \"x\" }\n",
+         pj.l1d.tag_writes = { value = 0, source = \"x\" }\npj.l1d.past_loads = { value = 0, source = \"x\" }\n\
+         pj.l1d.past_writes = { value = 0, source = \"x\" }\n",
     );
     assert!(other.replaced_energies().is_empty());
     let meter = meter(&other).unwrap();

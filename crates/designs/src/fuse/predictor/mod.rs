@@ -3,6 +3,7 @@
 mod history;
 mod sampler;
 
+use super::config::SampledRequests;
 use super::seen::{Seen, Touch};
 
 pub(super) use history::{History, HistoryShape, ReadLevel, Signature};
@@ -16,16 +17,7 @@ pub(super) struct Predictor {
     pub history: History,
     /// Set of the sampler for each warp slot, if it is sampled.
     sets: Vec<Option<u8>>,
-    requests: SampledFrom,
-}
-
-/// Which requests of a sampled warp the sampler sees.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SampledFrom {
-    /// All of an instruction's, not only its first.
-    pub all: bool,
-    /// Of those, the ones to one line in this many: a power of two.
-    pub line_stride: u64,
+    requests: SampledRequests,
 }
 
 impl Predictor {
@@ -35,7 +27,7 @@ impl Predictor {
         sampler: SamplerShape,
         history: HistoryShape,
         warps: &[u8],
-        requests: SampledFrom,
+        requests: SampledRequests,
     ) -> Predictor {
         let mut sets = vec![None; 256];
         for (set, warp) in warps.iter().enumerate() {
@@ -50,11 +42,7 @@ impl Predictor {
     pub fn observe(&mut self, seen: &Seen) -> Option<Sampled> {
         let Seen { line, pc, warp, leads, touch } = *seen;
         let set = self.sets[usize::from(warp)]?;
-        if !leads && !self.requests.all {
-            return None;
-        }
-        // The upper bits of a product depend on all bits of the line.
-        if line.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 & (self.requests.line_stride - 1) != 0 {
+        if !leads && self.requests == SampledRequests::FirstOfInstruction {
             return None;
         }
         let signature = self.history.signature(pc);
@@ -84,7 +72,7 @@ mod tests {
         HistoryShape { entries: 512, limit: 15, initial: 8, unused_threshold: 14, used_threshold: 1 };
 
     /// What the sampler finds as a warp runs an instruction that touches twelve lines, twice.
-    fn twice(warp: u8, requests: SampledFrom) -> Vec<Option<Sampled>> {
+    fn twice(warp: u8, requests: SampledRequests) -> Vec<Option<Sampled>> {
         let sampler = SamplerShape { sets: 4, ways: 8, tag_bits: 15 };
         let mut predictor = Predictor::new(sampler, HISTORY, &[0, 12, 24, 36], requests);
         let lines = (0..12).map(|line| (line, line == 0));
@@ -98,12 +86,12 @@ mod tests {
     #[test]
     fn twelve_lines_evict_one_another_from_eight_ways_and_the_first_ones_alone_do_not() {
         let by = History::new(HISTORY).signature(7);
-        let found = twice(12, SampledFrom { all: true, line_stride: 1 });
+        let found = twice(12, SampledRequests::All);
         assert_eq!(found[..8], [Some(Sampled::Missed); 8]);
         assert_eq!(found[8..], [Some(Sampled::Unused(by)); 16], "none is left when it comes again");
-        let found = twice(12, SampledFrom { all: false, line_stride: 1 });
+        let found = twice(12, SampledRequests::FirstOfInstruction);
         assert_eq!((found[0], found[12]), (Some(Sampled::Missed), Some(Sampled::Hit(by))));
         assert_eq!(found.iter().flatten().count(), 2, "of each instruction one request");
-        assert_eq!(twice(13, SampledFrom { all: true, line_stride: 1 }), [None; 24], "another warp");
+        assert_eq!(twice(13, SampledRequests::All), [None; 24], "another warp");
     }
 }

@@ -229,8 +229,10 @@ fn a_write_hit_on_stt_flushes_the_queue_and_migrates() {
 
 #[test]
 fn a_miss_goes_where_its_instruction_is_predicted_to_belong() {
-    // Figure 9: placement by read-level. Warp 0 is sampled; warp 1 is not.
-    let mut bench = Bench::new(&narrow("dy-fuse"));
+    // Figure 9: placement by read-level, with what III-A says of WORO. Warp 0 is sampled; warp 1 is not.
+    let mut config = narrow("dy-fuse");
+    config.predictor.as_mut().expect("Dy-FUSE predicts").woro_miss.value = WoroMiss::Bypasses;
+    let mut bench = Bench::new(&config);
     let teach = |bench: &mut Bench, pc: u32, write: bool| {
         (bench.pc, bench.warp) = (pc, 0);
         for _ in 0..9 {
@@ -277,13 +279,19 @@ fn a_miss_goes_where_its_instruction_is_predicted_to_belong() {
     assert_eq!(bench.bank(22), "-", "WORO");
     assert!((1..=2).contains(&bench.count("bypasses")), "the last one of the others may have been as well");
     assert_eq!(bench.count("predicted_woro"), bench.count("bypasses"));
+    let (past, reads) = (bench.count("past_loads"), bench.count("sram_reads"));
+    assert_eq!(past, bench.count("bypasses"), "they cost a search");
+    bench.load(23).unwrap();
+    bench.settle();
+    assert_eq!((bench.count("past_loads"), bench.count("sram_reads")), (past + 1, reads));
+    bench.store(24, 1).unwrap();
+    bench.settle();
+    assert_eq!(bench.count("past_writes"), 1, "a store past the cache searches the tags alone");
 }
 
 #[test]
-fn woro_blocks_go_to_sram_when_told_so_and_from_there_below() {
-    let mut config = small("dy-fuse");
-    config.predictor.as_mut().expect("Dy-FUSE predicts").woro_miss.value = WoroMiss::Sram;
-    let mut bench = Bench::new(&config);
+fn woro_blocks_go_to_sram_and_from_there_below() {
+    let mut bench = Bench::new(&small("dy-fuse"));
     // A sampled warp: 8 ways of the sampler, then 7 evictions; the next one is predicted WORO.
     bench.warp = 0;
     (300..315).for_each(|line| bench.bring(line));

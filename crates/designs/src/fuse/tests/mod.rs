@@ -64,9 +64,6 @@ pub(super) fn small(name: &str) -> FuseConfig {
         queues.tag_queue_entries.value = 4;
         queues.swap_buffer_entries.value = 2;
     }
-    if let Some(predictor) = &mut config.predictor {
-        predictor.sampled_line_stride.value = 1;
-    }
     if let Some(dead_write) = &mut config.dead_write {
         dead_write.sampled_set_stride.value = 2;
     }
