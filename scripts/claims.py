@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the published and measured numbers of a paper into its page, docs/<paper>.md, from the results that come along.
+"""Writes the published and measured numbers of a paper into its page, docs/<paper>.md, from the results that come along, and
+which runs are behind each into results/<paper>-claims.csv.
 
     scripts/claims.py             every paper that results/ has runs of
     scripts/claims.py --check     writes nothing; fails where a page differs, or where an explanation does not fit its runs
@@ -20,7 +21,7 @@ import tomllib
 
 import pages
 
-VERDICTS = ["reproduced", "direction", "far", "contradicted", "not measured"]
+VERDICTS = ["reproduced", "direction", "far", "contradicted", "implied", "not measured"]
 
 
 def sizes_of(paper):
@@ -38,7 +39,22 @@ def found(binary, archive, check):
         store = ["--store", str(pathlib.Path(folder) / paper), "--simulator", "any", "--by-name", "--json"]
         ask = lambda size, *more: json.loads(pages.text(binary, "claims", paper, *store, "--size", size, *more))
         claims = {usual: ask(usual, *(["--check"] if check else [])), **{size: ask(size) for size in others}}
-        return paper, claims, ask(usual, "--show", "tables"), ask(usual, "--show", "sensitivity")
+        held = {path.name.split("-")[0] for path in pathlib.Path(folder).rglob("*.parquet")}
+        return paper, claims, ask(usual, "--show", "tables"), ask(usual, "--show", "sensitivity"), held
+
+
+def runs_behind(paper, claims, held, check):
+    """results/<paper>-claims.csv: the runs behind each claim and its explanation, by the first digits of their keys."""
+    short = lambda keys: " ".join(key[:12] for key in keys)
+    rows = [{"claim": row["id"], "size": size, "runs": short(row["runs"])}
+            for size, of in claims.items() for row in of if row["runs"]]
+    if lacking := {key for of in claims.values() for row in of for key in row["runs"]} - held:
+        sys.exit(f"results/{paper}.tar.zst: found no run {', '.join(sorted(lacking))}, expected those that the claims name")
+    path = f"results/{paper}-claims.csv"
+    if not check:
+        pages.write_csv(path, rows)
+    elif not (pages.ROOT / path).exists() or pages.read_csv(path) != rows:
+        sys.exit(f"{path}: found other runs than the claims have; scripts/claims.py writes it")
 
 
 def names_in(key, objects):
@@ -71,6 +87,40 @@ def summary(claims):
     return pages.table([f"of {len(rows)} published numbers|", *claims], lines)
 
 
+DEPENDENCES = {
+    True: "depend on a choice that the paper leaves open",
+    False: "depend on no choice that was varied",
+    None: "were not varied",
+}
+
+
+def dependences(sensitivities):
+    """Whether a choice moves a claim by more than a tenth of what is published, by id; claims that nothing varied are left out."""
+    moved = {}
+    for claim in (claim for of in sensitivities for claim in of["claims"]):
+        if claim["moves"] is not None:
+            moved[claim["id"]] = moved.get(claim["id"], False) or claim["moves"]
+    return moved
+
+
+def counted(size, rows, sensitivities):
+    """The page's first sentences: claims that depend on no open choice apart from those that do."""
+    judged = [row for row in rows if row["measured"] is not None]
+    moved = dependences(sensitivities)
+    parts = []
+    for moves in (False, True, None):
+        verdicts = [row["verdict"] for row in judged if moved.get(row["id"]) is moves]
+        tally = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS if verdict in verdicts)
+        if verdicts:
+            parts.append(f"* {len(verdicts)} {DEPENDENCES[moves]}: {tally}.")
+    return f"Of {len(rows)} published numbers, {len(judged)} are measured at size {size}:\n\n" + "\n".join(parts)
+
+
+def moving(of):
+    """Places of the claims that a choice moves, or may move."""
+    return [place for place, claim in enumerate(of["claims"]) if claim["moves"] is not False]
+
+
 def depends_on(sensitivities):
     """A table a choice that moves something; the others in a sentence."""
     parts, still, open_ = [], [], []
@@ -81,18 +131,26 @@ def depends_on(sensitivities):
         if not any(text for choice in of["choices"][1:] for text in choice["texts"]):
             open_.append(of["title"])
             continue
-        head = ["|", *(f"`{claim['id']}`" for claim in of["claims"])]
-        lines = [["published", *(claim["published_text"] for claim in of["claims"])]]
+        shown = [of["claims"][place] for place in moving(of)]
+        head = ["|", *(f"`{claim['id']}`" for claim in shown)]
+        lines = [["published", *(claim["published_text"] for claim in shown)]]
         for place, choice in enumerate(of["choices"]):
             label = f"{choice['label']} (ours)" if place == 0 else choice["label"]
-            if any(choice["texts"]):
-                lines.append([label, *(text or "not measured" for text in choice["texts"])])
+            texts = [choice["texts"][place] for place in moving(of)]
+            if any(texts):
+                lines.append([label, *(text or "not measured" for text in texts)])
         parts.append(f"**{of['title']}.** {of['source']}\n\n{pages.table(head, lines)}")
     if still:
         parts.append(f"These move nothing by more than a tenth of what is published: {'; '.join(still)}.")
     if open_:
         parts.append(f"Not measured yet: {'; '.join(open_)}.")
     return "\n\n".join(parts)
+
+
+def of_measured(row):
+    """The measured number, and what it leaves where most is published to be gone."""
+    text, left = row["measured_text"] or "", row["left"]
+    return f"{text} (leaves {number(left['measured'])} % for {number(left['published'])} %)" if left else text
 
 
 def all_rows(claims):
@@ -104,9 +162,9 @@ def all_rows(claims):
         usual, *others = rows
         first = [f"`{usual['id']}`", usual["where"], usual["what"], usual["published_text"]]
         definition = next((row["definition"] for row in rows if row["definition"]), "")
-        cells = [usual["measured_text"] or "", usual["verdict"]]
+        cells = [of_measured(usual), usual["verdict"]]
         for other in others:
-            cells += [other["measured_text"] or "", other["verdict"] if other["measured_text"] else ""]
+            cells += [of_measured(other), other["verdict"] if other["measured_text"] else ""]
         lines.append([*first, definition, *cells])
         by_name = [{reading["name"]: reading for reading in row["readings"]} for row in rows]
         for name in next((readings for readings in by_name if readings), {}):
@@ -144,10 +202,12 @@ def main():
         sys.exit(__doc__)
     binary = pages.build()
     for archive in sorted((pages.ROOT / "results").glob("*.tar.zst")):
-        paper, claims, grids, sensitivities = found(binary, archive, check)
+        paper, claims, grids, sensitivities, held = found(binary, archive, check)
+        runs_behind(paper, claims, held, check)
         size, usual = next(iter(claims.items()))
         shown = {**claims, size: [*usual, *grids, *sensitivities]}
         parts = {
+            "counts": counted(size, usual, sensitivities),
             "versions": origin(shown),
             "depends on": depends_on(sensitivities),
             "summary": summary(claims),

@@ -224,9 +224,11 @@ fn object(row: &Row) -> Value {
         "published_text": row.claim.published_text(),
         "measured": value,
         "measured_text": text,
+        "left": row.left().map(|(published, measured)| json!({ "published": published, "measured": measured })),
         "size": row.size.name(),
         "definition": definition,
         "verdict": row.verdict.name(),
+        "runs": row.origin.runs.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "readings": readings.iter().map(reading).collect::<Vec<_>>(),
         "explanation": explanation,
     });
@@ -243,7 +245,8 @@ fn sensitivity_object(of: &Sensitivity) -> Value {
     let claims: Vec<Value> = of
         .claims
         .iter()
-        .map(|claim| json!({ "id": claim.id, "published_text": claim.published_text() }))
+        .enumerate()
+        .map(|(place, claim)| json!({ "id": claim.id, "published_text": claim.published_text(), "moves": of.moves_claim(place) }))
         .collect();
     let choices: Vec<Value> = of
         .choices

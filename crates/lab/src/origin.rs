@@ -1,7 +1,8 @@
-//! Where some numbers come from: the versions that ran them, and what has changed since.
+//! Where some numbers come from: the runs, the versions that ran them, and what has changed since.
 
 use std::collections::BTreeSet;
 
+use crate::job::Key;
 use crate::store::Difference;
 
 /// The runs behind some numbers.
@@ -9,6 +10,8 @@ use crate::store::Difference;
 pub struct Origin {
     /// Versions of the simulator that ran them.
     pub versions: BTreeSet<String>,
+    /// Their keys.
+    pub runs: BTreeSet<Key>,
     /// How runs that were found by name differ from what was asked for.
     pub difference: Difference,
 }
@@ -17,6 +20,7 @@ impl Origin {
     /// Adds other runs.
     pub fn add(&mut self, other: &Origin) {
         self.versions.extend(other.versions.iter().cloned());
+        self.runs.extend(other.runs.iter().cloned());
         self.differs(&other.difference);
     }
 

@@ -121,6 +121,9 @@ impl<'a> Answers<'a> {
         if !self.origin.versions.contains(&record.job.simulator) {
             self.origin.versions.insert(record.job.simulator.clone());
         }
+        if !self.origin.runs.contains(&key) {
+            self.origin.runs.insert(key.clone());
+        }
         if let Some(difference) = self.named.get(&key) {
             self.origin.differs(difference);
         }

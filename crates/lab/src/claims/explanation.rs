@@ -2,11 +2,11 @@
 //!
 //! An explanation is a template in which every number is either measured or sourced.
 //!
-//! `{METRIC SYSTEM[/OVER] [@WORKLOADS] [HOW] [>N] [<N]}` is a measured number: the metric on a system over
+//! `{METRIC SYSTEM[/OVER] [with=KEY=VALUE]... [@WORKLOADS] [HOW] [>N] [<N]}` is a measured number: the metric on a system over
 //! the named workloads (a set of the paper's, or names joined by `+`; `all` by default), divided by the
 //! metric on OVER where given. HOW is `range` (the default: smallest to largest), `mean`, `least`, `greatest`
 //! or `sum` (divided by OVER's sum); add `change` for percent less 100, or `percent` to multiply by 100.
-//! `on=MACHINE` selects another machine. `>N` and `<N` give the bounds within which the sentence holds.
+//! `with=KEY=VALUE` is an experiment: SYSTEM, and not OVER, has this value. `on=MACHINE` selects another machine. `>N` and `<N` give the bounds within which the sentence holds.
 //!
 //! `{= PHRASE | SOURCE}` is a number that is not measured, with its source.
 
@@ -16,7 +16,7 @@ use crate::grid::divide;
 use crate::metric::Metric;
 use crate::paper::{FigureJob, Paper};
 use crate::question::{Answers, Cell};
-use crate::setup::Setup;
+use crate::setup::{Sets, Setup};
 
 /// A parsed explanation template.
 pub struct Template<'a>(Vec<Piece<'a>>);
@@ -151,12 +151,13 @@ enum Scale {
 impl<'a> Quote<'a> {
     fn parse(paper: &'a Paper, text: &str) -> Result<Self, String> {
         let mut words = text.split_whitespace();
-        let expected = "expected METRIC SYSTEM[/OVER] [@WORKLOADS] [HOW] [>N] [<N]";
+        let expected = "expected METRIC SYSTEM[/OVER] [with=KEY=VALUE]... [@WORKLOADS] [HOW] [>N] [<N]";
         let (Some(metric), Some(systems)) = (words.next(), words.next()) else {
             return Err(expected.into());
         };
         let (mut set, mut how, mut scale, mut machine) = ("all", How::Range, Scale::Plain, None);
         let (mut above, mut below) = (None, None);
+        let mut changed: Vec<String> = Vec::new();
         let number = |text: &str| text.parse().map_err(|_| format!("found `{text}`, expected a number"));
         for word in words {
             match word {
@@ -171,18 +172,20 @@ impl<'a> Quote<'a> {
                     ("@", name) => set = name,
                     (">", limit) => above = Some(number(limit)?),
                     ("<", limit) => below = Some(number(limit)?),
-                    _ => match word.strip_prefix("on=") {
-                        Some(name) => machine = Some(name),
-                        None => return Err(format!("found `{word}`, {expected}")),
+                    _ => match word.split_once('=') {
+                        Some(("on", name)) => machine = Some(name),
+                        Some(("with", assignment)) => changed.push(assignment.to_owned()),
+                        _ => return Err(format!("found `{word}`, {expected}")),
                     },
                 },
             }
         }
         let (system, over) = systems.split_once('/').map_or((systems, None), |(one, two)| (one, Some(two)));
+        let sets = Sets::from([(system.to_owned(), changed)]);
         Ok(Quote {
             text: text.to_owned(),
             metric: paper.metric(metric)?,
-            system: paper.setup(system, machine)?,
+            system: paper.setup_with(system, machine, &sets)?,
             over: over.map(|over| paper.setup(over, machine)).transpose()?,
             workloads: workloads(paper, set)?,
             how,

@@ -98,7 +98,7 @@ impl Claim {
         match self.unit.as_str() {
             "percent" => format!("{number} %"),
             "ratio" => format!("{number} x"),
-            "share" => number.to_owned(),
+            "share" | "count" => number.to_owned(),
             unit => format!("{number} {unit}"),
         }
     }
@@ -168,6 +168,16 @@ pub struct Reading {
 }
 
 impl Row {
+    /// What published and measured number leave, in percent, where the published one leaves less than half.
+    #[must_use]
+    pub fn left(&self) -> Option<(f64, f64)> {
+        let measured = self.measured.as_ref().ok()?;
+        let scale = if measured.kind == Kind::Ratio { 100.0 } else { 1.0 };
+        let published = scale * verdict::left(measured.kind, self.claim.value().ok()?)?;
+        let ours = scale * verdict::left(measured.kind, measured.value)?;
+        (published < 50.0).then_some((published, ours))
+    }
+
     /// What is wrong with the row: the claim is not reproduced and has no explanation, or the explanation
     /// does not fit the runs.
     #[must_use]
@@ -206,13 +216,21 @@ pub fn check(paper: &Paper) -> Result<(), String> {
     templates(paper).map(drop)
 }
 
-/// The explanation templates of a paper's claims, by claim id.
+/// What the claims of a table's column have in common: their id without the workload.
+fn group(id: &str) -> &str {
+    id.rsplit_once('.').map_or(id, |(group, _)| group)
+}
+
+/// The explanation templates of a paper's claims, by the id of a claim or of a table's column.
 ///
 /// # Errors
 /// A template that cannot be parsed.
 pub fn templates(paper: &Paper) -> Result<BTreeMap<String, Template<'_>>, String> {
     let claims = all();
-    let is_of_paper = |id: &String| claims.iter().any(|claim| claim.id == *id && claim.paper == paper.name);
+    let is_of_paper = |id: &String| {
+        let of_paper = claims.iter().filter(|claim| claim.paper == paper.name);
+        of_paper.map(|claim| claim.id.as_str()).any(|of| of == id || group(of) == id)
+    };
     let of_paper = explanations().into_iter().filter(|(id, _)| is_of_paper(id));
     of_paper
         .map(|(id, text)| {
@@ -223,8 +241,7 @@ pub fn templates(paper: &Paper) -> Result<BTreeMap<String, Template<'_>>, String
         .collect()
 }
 
-/// The claims of some papers, each with its verdict computed from a store. Numbers that belong to a paper's
-/// tables are left out.
+/// The claims of some papers, each with its verdict computed from a store.
 ///
 /// # Errors
 /// A claim that is not a number, or a paper whose data is wrong.
@@ -242,9 +259,6 @@ pub fn rows(papers: &[&str], store: &Store, size: Size) -> Result<Vec<Row>, Stri
     {
         // A claim's paper need not be a built-in one.
         let paper = known.get(claim.paper.as_str());
-        if paper.is_some_and(|(paper, _)| paper.tables_claim(&claim.id)) {
-            continue;
-        }
         rows.push(row(claim, paper, &mut answers)?);
     }
     Ok(rows)
@@ -260,7 +274,8 @@ fn row(
     let published = claim.value()?;
     answers[0].take_origin();
     let found = paper.and_then(|(paper, templates)| {
-        Some((*paper, paper.measured.get(&claim.id)?, templates.get(&claim.id)))
+        let template = templates.get(&claim.id).or_else(|| templates.get(group(&claim.id)));
+        Some((*paper, paper.measured.get(&claim.id)?, template))
     });
     let Some((paper, text, template)) = found else {
         let measured = Err("no measurement is defined for this claim".into());
@@ -281,11 +296,18 @@ fn row(
                 readings.push(Reading { name: reading.name, kind: text.kind, value, verdict });
             }
             let (value, kind, definition) = (outcome.value, text.kind, measurement.definition());
-            (Ok(Measured { value, kind, definition, readings }), outcome.verdict)
+            let verdict = if text.implied.is_some() { Verdict::Implied } else { outcome.verdict };
+            (Ok(Measured { value, kind, definition, readings }), verdict)
         }
     };
-    let explanation = template.filter(|_| measured.is_ok()).map(|template| template.fill(answers));
-    let origin = answers[0].take_origin();
+    let implied = text.implied.as_ref().map(|why| Explanation { text: why.clone(), problems: vec![] });
+    let explanation = match &measured {
+        Ok(_) => implied.or_else(|| template.map(|template| template.fill(answers))),
+        Err(_) => None,
+    };
+    let mut origin = answers[0].take_origin();
+    // What an explanation takes from smaller sizes is of other runs, and maybe of other versions.
+    answers[1..].iter_mut().for_each(|answers| origin.runs.extend(answers.take_origin().runs));
     Ok(Row { claim, size, measured, verdict, explanation, origin })
 }
 

@@ -48,22 +48,73 @@ impl Sensitivity {
         Sensitivity { id: id.to_owned(), title, source, claims, choices, origin, tenths }
     }
 
-    /// Whether any value moves a claim by more than a tenth of its published effect; `None` if a number is
+    /// Whether any value moves any claim by more than a tenth of its published effect; `None` if a number is
     /// missing.
     #[must_use]
     pub fn moves(&self) -> Option<bool> {
+        any((0..self.claims.len()).map(|place| self.moves_claim(place)))
+    }
+
+    /// Whether any value moves the claim at this place by more than a tenth of its published effect; `None` if a number is
+    /// missing.
+    #[must_use]
+    pub fn moves_claim(&self, place: usize) -> Option<bool> {
         let (ours, others) = self.choices.split_first()?;
-        let mut moves = Some(false);
-        for other in others {
-            for ((one, two), tenth) in ours.results.iter().zip(&other.results).zip(&self.tenths) {
-                match (one, two) {
-                    (Ok(one), Ok(two)) if (one - two).abs() > *tenth => return Some(true),
-                    (Ok(_), Ok(_)) => {}
-                    _ => moves = None,
-                }
-            }
+        any(others.iter().map(|other| match (&ours.results[place], &other.results[place]) {
+            (Ok(one), Ok(two)) => Some((one - two).abs() > self.tenths[place]),
+            _ => None,
+        }))
+    }
+}
+
+/// Whether any is true; `None` if that is unknown.
+fn any(all: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    let mut any = Some(false);
+    for one in all {
+        match one {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => any = None,
         }
-        moves
+    }
+    any
+}
+
+/// How a claim's number stands to the choices that its paper leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dependence {
+    /// None of those that were varied moves it by more than a tenth of the published effect.
+    Firm,
+    /// One of them does.
+    Open,
+    /// None that bears on it was varied.
+    Unvaried,
+}
+
+impl Dependence {
+    /// All of them, the firmest first.
+    pub const ALL: [Dependence; 3] = [Dependence::Firm, Dependence::Open, Dependence::Unvaried];
+
+    /// What is said of claims that are so, after their number.
+    #[must_use]
+    pub fn said(self) -> &'static str {
+        match self {
+            Dependence::Firm => "depend on no choice that was varied",
+            Dependence::Open => "depend on a choice that the paper leaves open",
+            Dependence::Unvaried => "were not varied",
+        }
+    }
+
+    /// That of a claim.
+    #[must_use]
+    pub fn of(id: &str, all: &[Sensitivity]) -> Dependence {
+        let place = |of: &Sensitivity| of.claims.iter().position(|claim| claim.id == id);
+        let moved = all.iter().filter_map(|of| of.moves_claim(place(of)?));
+        match moved.max() {
+            Some(true) => Dependence::Open,
+            Some(false) => Dependence::Firm,
+            None => Dependence::Unvaried,
+        }
     }
 }
 
@@ -95,7 +146,8 @@ fn ways(paper: &Paper, text: &SensitivityText) -> Result<Vec<Way>, String> {
         _ => return Err("expected `keys` with `values`, or `chosen` with `readings`".into()),
     }
     for reading in &text.readings {
-        let texts = texts.iter().map(|text| text.read_as(reading)).collect();
+        let read = |text: &MeasurementText| if text.admits(reading) { text.read_as(reading) } else { text.clone() };
+        let texts = texts.iter().map(read).collect();
         ways.push(Way { label: reading.name.clone(), sets: Sets::new(), texts });
     }
     Ok(ways)

@@ -19,17 +19,21 @@
 //! | far | above 0: the same direction, and not even half or twice the effect |
 //! | contradicted | 0 or less: no effect, or the opposite one |
 //!
+//! A number that takes most of something away says as much by what it leaves: writes that fall by 96 % leave 4, and
+//! those that fall by 75 % leave six times as many. So what is *left* by a fall, and by a share above one half, is
+//! judged in the same way, and the worse of both verdicts counts.
+//!
 //! In addition, a share is contradicted if it lies on the other side of one half. A published effect of 0 has
 //! no direction: it is reproduced within 1 percentage point, or within 0.01 for a ratio, and contradicted
 //! otherwise. Numbers are compared without rounding; a number on a boundary gets the better verdict.
 //!
-//! A claim may bound its number:
+//! A claim may bound its number, and is then judged by the bound:
 //!
-//! * `at-least` ("more than 39 %"): larger is better, so anything up to twice the published effect is
-//!   reproduced. Beyond that the bound holds, but the number behind it is a different one: far. Smaller numbers
-//!   are judged as without a bound.
-//! * `at-most` ("within 2 %"): no effect or the opposite one keeps the bound and is reproduced, and so is
-//!   exceeding the bound by at most a quarter. Exceeding it further is contradicted.
+//! * `at-least` ("more than 39 %"): anything from the bound up to twice the published effect is reproduced. Beyond that
+//!   the bound holds, but the number behind it is a different one: far. Below the bound the sentence is false:
+//!   direction from half of the effect on, otherwise far.
+//! * `at-most` ("within 2 %"): no effect or the opposite one keeps the bound and is reproduced. Exceeding it by at most a
+//!   quarter is direction, and further contradicted.
 //!
 //! A *choice* claims that one of several systems is best. It is reproduced if that system leads the next by
 //! at least a quarter of the distance between the worst and the best, and contradicted if another system
@@ -50,14 +54,22 @@ pub enum Verdict {
     Far,
     /// There is no effect, or it has the opposite direction.
     Contradicted,
+    /// The number follows from others of the paper's, or was given to the model: it is none of its own.
+    Implied,
     /// There is no measured number.
     NotMeasured,
 }
 
 impl Verdict {
     /// All verdicts, best first.
-    pub const ALL: [Verdict; 5] =
-        [Verdict::Reproduced, Verdict::Direction, Verdict::Far, Verdict::Contradicted, Verdict::NotMeasured];
+    pub const ALL: [Verdict; 6] = [
+        Verdict::Reproduced,
+        Verdict::Direction,
+        Verdict::Far,
+        Verdict::Contradicted,
+        Verdict::Implied,
+        Verdict::NotMeasured,
+    ];
 
     /// Name of the verdict.
     #[must_use]
@@ -67,6 +79,7 @@ impl Verdict {
             Verdict::Direction => "direction",
             Verdict::Far => "far",
             Verdict::Contradicted => "contradicted",
+            Verdict::Implied => "implied",
             Verdict::NotMeasured => "not measured",
         }
     }
@@ -98,6 +111,17 @@ pub fn effect(kind: Kind, published: f64) -> f64 {
     published - origin(kind)
 }
 
+/// What a number leaves of the whole, where it takes some of it away: a fall, or a share above one half.
+#[must_use]
+pub fn left(kind: Kind, number: f64) -> Option<f64> {
+    match kind {
+        Kind::Change if number < 0.0 => Some(100.0 + number),
+        Kind::Ratio if number < 1.0 => Some(number),
+        Kind::Share if number > 50.0 => Some(100.0 - number),
+        _ => None,
+    }
+}
+
 /// Tolerance for binary rounding: 1.57 + 0.1425 must count as on the boundary of 1.57.
 const ROUNDING: f64 = 1e-9;
 
@@ -110,18 +134,39 @@ pub fn judge(kind: Kind, bound: Option<Bound>, published: f64, measured: f64) ->
         return if near { Verdict::Reproduced } else { Verdict::Contradicted };
     }
     let times = (measured - origin(kind)) / effect;
-    let rounding = ROUNDING / effect.abs();
-    let within = |least: f64, most: f64| (least - rounding..=most + rounding).contains(&times);
+    let within = |least: f64, most: f64| is_within(times, effect, least, most);
     let other_half = kind == Kind::Share && (published > 50.0) != (measured > 50.0);
     match bound {
-        Some(Bound::AtMost) if within(f64::NEG_INFINITY, 1.25) => Verdict::Reproduced,
+        Some(Bound::AtMost) if within(f64::NEG_INFINITY, 1.0) => Verdict::Reproduced,
+        Some(Bound::AtMost) if within(1.0, 1.25) => Verdict::Direction,
         Some(Bound::AtMost) => Verdict::Contradicted,
         _ if times <= 0.0 || other_half => Verdict::Contradicted,
-        None if within(0.75, 1.25) => Verdict::Reproduced,
-        Some(Bound::AtLeast) if within(0.75, 2.0) => Verdict::Reproduced,
-        _ if within(0.5, 2.0) => Verdict::Direction,
-        _ => Verdict::Far,
+        Some(Bound::AtLeast) if within(1.0, 2.0) => Verdict::Reproduced,
+        Some(Bound::AtLeast) if within(0.5, 1.0) => Verdict::Direction,
+        Some(Bound::AtLeast) => Verdict::Far,
+        None => {
+            let of_effect = by_multiple(times, effect);
+            let of_rest = left(kind, published).zip(left(kind, measured)).filter(|(rest, _)| *rest > 0.0);
+            of_rest.map_or(of_effect, |(rest, ours)| of_effect.max(by_multiple(ours / rest, rest)))
+        }
     }
+}
+
+/// The verdict on a number that is `times` an effect.
+fn by_multiple(times: f64, effect: f64) -> Verdict {
+    if is_within(times, effect, 0.75, 1.25) {
+        Verdict::Reproduced
+    } else if is_within(times, effect, 0.5, 2.0) {
+        Verdict::Direction
+    } else {
+        Verdict::Far
+    }
+}
+
+/// Whether a number that is `times` an effect lies from `least` to `most` times the effect.
+fn is_within(times: f64, effect: f64, least: f64, most: f64) -> bool {
+    let rounding = ROUNDING / effect.abs();
+    (least - rounding..=most + rounding).contains(&times)
 }
 
 /// The verdict on a choice, from the mean of the system that the paper calls best and the means of the

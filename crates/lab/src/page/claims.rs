@@ -5,7 +5,9 @@ use strata_workloads::Size;
 
 use super::runs::Runs;
 use super::strip::{anchor, class, strip, times};
+use crate::claims::sensitivity::{Dependence, Sensitivity};
 use crate::claims::{Row, Verdict};
+use crate::report::number;
 
 /// A card for each of the paper's headline claims.
 pub fn headline(rows: &[&Row]) -> Markup {
@@ -58,6 +60,33 @@ pub fn counts(rows: &[&Row]) -> Markup {
     }
 }
 
+/// The same of the claims that depend on no open choice, and of the others.
+pub fn by_dependence(rows: &[&Row], all: &[Sensitivity]) -> Markup {
+    let judged = rows.iter().filter(|row| row.measured.is_ok());
+    let with: Vec<(Dependence, Verdict)> =
+        judged.map(|row| (Dependence::of(&row.claim.id, all), row.verdict)).collect();
+    html! {
+        @for kind in Dependence::ALL {
+            @let verdicts: Vec<Verdict> = with.iter().filter(|(of, _)| *of == kind).map(|(_, verdict)| *verdict).collect();
+            @if !verdicts.is_empty() {
+                p.note {
+                    b { (verdicts.len()) } " " (kind.said()) ": "
+                    @for (place, (verdict, count)) in tally(&verdicts).into_iter().enumerate() {
+                        @if place > 0 { ", " } (count) " " (verdict)
+                    }
+                    "."
+                }
+            }
+        }
+    }
+}
+
+/// How many are of each kind that there is.
+fn tally(verdicts: &[Verdict]) -> Vec<(Verdict, usize)> {
+    let count = |of: Verdict| verdicts.iter().filter(|verdict| **verdict == of).count();
+    Verdict::ALL.map(|of| (of, count(of))).into_iter().filter(|(_, count)| *count > 0).collect()
+}
+
 /// How many claims have which verdict, as parts of a bar.
 fn shares(counts: &[(Verdict, usize)]) -> Markup {
     let all: usize = counts.iter().map(|(_, count)| count).sum();
@@ -83,6 +112,7 @@ pub fn verdict(verdict: Verdict) -> Markup {
         Verdict::Direction => "◐",
         Verdict::Far => "○",
         Verdict::Contradicted => "✕",
+        Verdict::Implied => "=",
         Verdict::NotMeasured => "–",
     };
     html! { span class=(format!("verdict {}", class(verdict))) { span aria-hidden="true" { (sign) } " " (verdict) } }
@@ -117,7 +147,12 @@ fn claim(row: &Row, runs: &Runs<'_>) -> Markup {
             tr {
                 td.words.claim { (row.claim.comparison()) " " code { (row.claim.id) ", " (row.claim.r#where) } }
                 td data-name="published" { (row.claim.published_text()) }
-                td data-name="measured" { (measured(row)) }
+                td data-name="measured" {
+                    (measured(row))
+                    @if let Some((published, ours)) = row.left() {
+                        span.note { " leaves " (number(ours)) " % for " (number(published)) " %" }
+                    }
+                }
                 td.words data-name="effect" data-value=[times(row)] { (strip(row)) }
                 td.words data-name="as" { (definition) }
                 td.words data-name="verdict" { (verdict(row.verdict)) }

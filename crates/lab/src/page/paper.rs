@@ -59,7 +59,7 @@ impl Selection<'_> {
         let chosen = self.claims();
         let mut rows = published::rows(&[paper.name.as_str()], store, size)?;
         if self.part != Part::All {
-            rows.retain(|row| chosen.contains(&row.claim.id.as_str()));
+            rows.retain(|row| chosen.contains(&row.claim.id));
         }
         let mut making = Making {
             paper,
@@ -68,7 +68,7 @@ impl Selection<'_> {
             palette: Palette::default(),
             runs: Runs::of(&self.jobs(store, size)?, store, address)?,
         };
-        for id in chosen {
+        for id in &chosen {
             making.runs.note_claim(paper, id, store, &mut making.answers)?;
         }
         let sections = making.sections(self)?;
@@ -92,7 +92,11 @@ impl Making<'_> {
             (claims::headline(&rows))
             @if !rows.is_empty() {
                 section.summary {
-                    div { (claims::counts(&rows)) (about(size, self.paper)) }
+                    div {
+                        (claims::counts(&rows))
+                        @if !depends_on.is_empty() { (claims::by_dependence(&rows, depends_on)) }
+                        (about(size, self.paper))
+                    }
                     (strip::overview(&rows))
                 }
             }
@@ -137,7 +141,9 @@ impl Making<'_> {
         for text in selection.tables() {
             let grid = Table::new(paper, text)?.grid(&mut self.answers);
             let charts = self.columns(text, &grid);
-            let body = html! { (charts) (table::folded(&grid)) };
+            let ids: Vec<String> = text.claims().collect();
+            let claims = self.claims(&ids, &format!("Table {}", text.id));
+            let body = html! { (charts) (table::folded(&grid)) (claims) };
             sections.push(of_table(&text.id, &text.title, body));
         }
         for text in selection.lists() {
@@ -162,10 +168,11 @@ impl Making<'_> {
 
     /// Ids of the claims that appear in no figure or table.
     fn in_the_text(&self) -> Vec<String> {
-        let of_figures = self.paper.figures.iter().flat_map(|figure| &figure.claims);
-        let shown: Vec<&String> =
-            of_figures.chain(self.paper.lists.iter().flat_map(|list| &list.claims)).collect();
-        self.rows.iter().map(|row| row.claim.id.clone()).filter(|id| !shown.contains(&id)).collect()
+        let of_figures = self.paper.figures.iter().flat_map(|figure| figure.claims.iter().cloned());
+        let of_lists = self.paper.lists.iter().flat_map(|list| list.claims.iter().cloned());
+        let of_tables = self.paper.tables.iter().flat_map(TableText::claims);
+        let shown: Vec<String> = of_figures.chain(of_lists).chain(of_tables).collect();
+        self.rows.iter().map(|row| row.claim.id.clone()).filter(|id| !shown.contains(id)).collect()
     }
 
     fn figure(&mut self, text: &FigureText) -> Result<Markup, String> {
@@ -310,11 +317,12 @@ fn sensitivity(paper: &Paper, all: &[Sensitivity], rows: &[&Row]) -> Markup {
 
 fn choice(paper: &Paper, of: &Sensitivity, rows: &[&Row]) -> Markup {
     let shown = |claim: &Claim| rows.iter().any(|row| row.claim.id == claim.id);
+    let places: Vec<usize> = (0..of.claims.len()).filter(|place| of.moves_claim(*place) != Some(false)).collect();
     html! {
         details.choice {
             summary {
                 span.what { (of.title) }
-                @for (place, claim) in of.claims.iter().enumerate().take(3) {
+                @for (place, claim) in places.iter().take(3).map(|place| (*place, &of.claims[*place])) {
                     span.one { code { (claim.id) } (strip::choices(&claim.id, &effects(paper, of, place))) }
                 }
             }
@@ -323,7 +331,7 @@ fn choice(paper: &Paper, of: &Sensitivity, rows: &[&Row]) -> Markup {
                     thead {
                         tr {
                             th { "choice" }
-                            @for claim in &of.claims {
+                            @for claim in places.iter().map(|place| &of.claims[*place]) {
                                 th title=(claim.comparison()) {
                                     @if shown(claim) { a href=(format!("#claim-{}", claim.id)) { (claim.id) } } @else { (claim.id) }
                                 }
@@ -331,11 +339,11 @@ fn choice(paper: &Paper, of: &Sensitivity, rows: &[&Row]) -> Markup {
                         }
                     }
                     tbody {
-                        tr.published { td { "published" } @for claim in &of.claims { td { (claim.published_text()) } } }
+                        tr.published { td { "published" } @for place in &places { td { (of.claims[*place].published_text()) } } }
                         @for (place, choice) in of.choices.iter().enumerate() {
                             tr {
                                 td { (choice.label) @if place == 0 { span.note { " (ours)" } } }
-                                @for (claim, result) in of.claims.iter().zip(&choice.results) {
+                                @for (claim, result) in places.iter().map(|place| (&of.claims[*place], &choice.results[*place])) {
                                     @match result {
                                         Ok(value) => { td data-value=(value.to_string()) { (claim.with_sign(*value)) } }
                                         Err(reason) => { td.missing title=(reason) { "not measured" } }

@@ -156,7 +156,24 @@ pub struct TableText {
     pub columns: BTreeMap<String, ColumnText>,
 }
 
-/// A column of a table with a row for each workload.
+impl TableText {
+    /// How the claims of its columns are measured, by id.
+    pub(super) fn measured(&self) -> impl Iterator<Item = (String, MeasurementText)> {
+        self.columns.values().flat_map(|column| {
+            column.ids().map(|(id, workload)| {
+                let also = column.also.clone();
+                (id, MeasurementText::level(&column.metric, &column.system, workload, also))
+            })
+        })
+    }
+
+    /// Ids of the claims of its columns.
+    pub(crate) fn claims(&self) -> impl Iterator<Item = String> {
+        self.columns.values().flat_map(|column| column.ids().map(|(id, _)| id))
+    }
+}
+
+/// A column of a table with a row for each workload, whose numbers are levels.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnText {
@@ -164,11 +181,22 @@ pub struct ColumnText {
     pub metric: String,
     /// The system that is measured.
     pub system: String,
-    /// Prefix of the ids of the claims that the column shows: prefix, dot, the paper's name of the workload.
-    /// These claims have no verdicts.
+    /// Prefix of the ids of the claims that the column makes, one for each workload: prefix, dot, workload.
     pub claims: Option<String>,
+    /// Other readings of these claims.
+    #[serde(default)]
+    pub also: Vec<ReadingText>,
     /// The published numbers, by workload.
     pub published: BTreeMap<String, f64>,
+}
+
+impl ColumnText {
+    /// The claims that it makes: id and workload.
+    fn ids(&self) -> impl Iterator<Item = (String, &str)> {
+        let of = |workload: &'_ String, prefix: &String| format!("{prefix}.{workload}");
+        let prefix = self.claims.as_ref();
+        self.published.keys().filter_map(move |workload| Some((of(workload, prefix?), workload.as_str())))
+    }
 }
 
 /// A table with a row for each number; the numbers do not depend on the workload.
@@ -247,6 +275,34 @@ pub struct MeasurementText {
     /// Other readings of the claim, measured and judged beside the first.
     #[serde(default)]
     pub also: Vec<ReadingText>,
+    /// Why the number is none of its own: from which of the paper's numbers it follows, or that the model was given it. It is shown,
+    /// and not judged.
+    pub implied: Option<String>,
+}
+
+impl MeasurementText {
+    /// A level on one system.
+    pub(super) fn level(metric: &str, system: &str, workloads: &str, also: Vec<ReadingText>) -> Self {
+        MeasurementText {
+            kind: Kind::Level,
+            bound: None,
+            definition: None,
+            metric: metric.to_owned(),
+            system: Some(system.to_owned()),
+            systems: vec![],
+            over: None,
+            over_metric: None,
+            bars: None,
+            scale: one(),
+            where_defined: false,
+            reduce: None,
+            workloads: workloads.to_owned(),
+            machine: None,
+            best_of: vec![],
+            also,
+            implied: None,
+        }
+    }
 }
 
 /// Another reading of a claim: only what differs from the first.
@@ -272,6 +328,16 @@ pub struct ReadingText {
 }
 
 impl MeasurementText {
+    /// Whether a reading leaves alone what the claim itself says: over which workloads its number is, and how it is taken from
+    /// theirs.
+    #[must_use]
+    pub fn admits(&self, reading: &ReadingText) -> bool {
+        let says = |is: bool, replaced: bool| is && replaced;
+        let is_mean = matches!(self.kind, Kind::Change | Kind::Ratio) && self.bars.is_none();
+        !says(self.workloads != all(), reading.workloads.is_some())
+            && !says(self.reduce.is_some() || !is_mean, reading.reduce.is_some() || reading.definition.is_some())
+    }
+
     /// The measurement under another reading.
     #[must_use]
     pub fn read_as(&self, reading: &ReadingText) -> MeasurementText {
@@ -301,7 +367,7 @@ pub struct SensitivityText {
     pub title: String,
     /// What the paper says about it, and why the default was chosen.
     pub source: String,
-    /// Ids of the claims to measure.
+    /// Ids of the claims to measure; `fuse.fig13.*` names all that begin so.
     pub claims: Vec<String>,
     /// Keys that are set to the value, by system. Systems not named here keep their values.
     #[serde(default)]

@@ -119,6 +119,13 @@ impl Paper {
         };
         let sets = read.workloads.into_iter();
         let workloads = sets.map(|(set, names)| (set, names.into_iter().map(beside).collect())).collect();
+        let of_tables = read.tables.iter().flat_map(TableText::measured);
+        let measured: BTreeMap<String, MeasurementText> = read.measured.into_iter().chain(of_tables).collect();
+        let mut sensitivities = read.sensitivities;
+        for text in &mut sensitivities {
+            text.claims = expanded(&text.claims, &measured)
+                .map_err(|error| format!("{file}: sensitivity {}: {error}", text.id))?;
+        }
         let paper = Paper {
             name: read.name,
             title: read.title,
@@ -131,20 +138,24 @@ impl Paper {
             figures: read.figures,
             tables: read.tables,
             lists: read.lists,
-            measured: read.measured,
-            sensitivities: read.sensitivities,
+            measured,
+            sensitivities,
             file,
         };
         paper.check().map_err(|error| format!("{}: {error}", paper.file))?;
         Ok(paper)
     }
 
-    /// The workloads of a named set.
+    /// The workloads of a named set, or the one of that name.
     ///
     /// # Errors
-    /// If the paper has no set of that name.
+    /// If the paper has neither.
     pub fn workloads(&self, set: &str) -> Result<&[String], String> {
-        self.workloads.get(set).map(Vec::as_slice).ok_or_else(|| {
+        let alone = || {
+            let all = self.workloads.get("all")?;
+            all.iter().find(|workload| *workload == set).map(std::slice::from_ref)
+        };
+        self.workloads.get(set).map(Vec::as_slice).or_else(alone).ok_or_else(|| {
             let known: Vec<&str> = self.workloads.keys().map(String::as_str).collect();
             let alike = did_you_mean(set, known.iter().copied());
             format!("no set of workloads `{set}`{alike}, expected one of {}", known.join(", "))
@@ -161,14 +172,6 @@ impl Paper {
             let alike = did_you_mean(name, known.iter().copied());
             format!("no metric `{name}`{alike}, expected one of {}", known.join(", "))
         })
-    }
-
-    /// Whether a claim is shown in a table beside its measured number and therefore has no verdict.
-    #[must_use]
-    pub fn tables_claim(&self, id: &str) -> bool {
-        let columns = self.tables.iter().flat_map(|table| table.columns.values());
-        let prefixes = columns.filter_map(|column| column.claims.as_deref());
-        prefixes.into_iter().any(|prefix| id.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.')))
     }
 
     /// Refuses unknown names, except in measurements, which `claims` checks.
@@ -194,4 +197,24 @@ impl Paper {
         }
         Ok(())
     }
+}
+
+/// Ids of claims, with `fuse.fig13.*` replaced by all that begin so.
+fn expanded(ids: &[String], measured: &BTreeMap<String, MeasurementText>) -> Result<Vec<String>, String> {
+    let mut claims: Vec<String> = Vec::new();
+    for id in ids {
+        let before = claims.len();
+        match id.strip_suffix('*') {
+            None => claims.push(id.clone()),
+            Some(start) => {
+                let all = measured.keys().filter(|of| of.starts_with(start));
+                let new: Vec<String> = all.filter(|of| !claims.contains(of)).cloned().collect();
+                claims.extend(new);
+            }
+        }
+        if claims.len() == before {
+            return Err(format!("claims: found `{id}`, expected the beginning of claims that are measured"));
+        }
+    }
+    Ok(claims)
 }

@@ -82,12 +82,13 @@ impl<'a> Selection<'a> {
     }
 
     /// Ids of the claims in the selected figures; of all claims if everything is selected.
-    pub(crate) fn claims(&self) -> Vec<&'a str> {
+    pub(crate) fn claims(&self) -> Vec<String> {
         if self.part == Part::All {
-            return self.paper.measured.keys().map(String::as_str).collect();
+            return self.paper.measured.keys().cloned().collect();
         }
-        let of_figures = self.figures().flat_map(|figure| &figure.claims);
-        of_figures.chain(self.lists().flat_map(|list| &list.claims)).map(String::as_str).collect()
+        let of_figures = self.figures().flat_map(|figure| figure.claims.iter().cloned());
+        let of_lists = self.lists().flat_map(|list| list.claims.iter().cloned());
+        of_figures.chain(of_lists).chain(self.tables().flat_map(TableText::claims)).collect()
     }
 
     /// The jobs that can be run. Jobs of unknown workloads and systems are left out, and so are those of machines that a
@@ -109,13 +110,13 @@ impl<'a> Selection<'a> {
         }
         let templates = claims::templates(paper)?;
         for id in self.claims() {
-            let text = &paper.measured[id];
+            let text = &paper.measured[&id];
             let measurement = Measurement::new(paper, text)?;
             wanted.extend(measurement.jobs());
             for reading in measurement.readings() {
                 wanted.extend(Measurement::new(paper, &text.read_as(&reading))?.jobs());
             }
-            wanted.extend(templates.get(id).into_iter().flat_map(Template::jobs));
+            wanted.extend(templates.get(&id).into_iter().flat_map(Template::jobs));
         }
         for text in paper.sensitivities.iter().filter(|_| self.has_sensitivities()) {
             wanted.extend(sensitivity::jobs(paper, text)?);
