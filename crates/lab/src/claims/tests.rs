@@ -5,6 +5,7 @@ use std::path::Path;
 use super::*;
 use crate::job::Job;
 use crate::paper::Bound;
+use crate::question::Cell;
 use crate::record::{Record, Value};
 use crate::setup::{Sets, Setup};
 use crate::store::{self, tests::Folder};
@@ -242,8 +243,44 @@ fn every_choice_has_the_value_of_the_systems_among_its_own() {
         assert_eq!(of.moves(), None, "{}: nothing was run", of.id);
     }
     let ids: Vec<&str> = all.iter().map(|of| of.id.as_str()).collect();
-    for wanted in ["inputs", "set-index", "sampled-lines", "slots", "allocation", "constant-power"] {
+    for wanted in ["inputs", "set-index", "sampled-requests", "slots", "allocation", "constant-power"] {
         assert!(ids.contains(&wanted), "{wanted}: {ids:?}");
+    }
+}
+
+#[test]
+fn a_choice_bears_on_all_claims_whose_ids_begin_so_and_a_reading_leaves_what_a_claim_says_itself() {
+    let paper = Paper::load("fuse").unwrap();
+    let mean = paper.sensitivities.iter().find(|text| text.id == "mean").unwrap();
+    for id in ["fuse.fig13.hybrid", "fuse.fig17.dy", "fuse.fig19.base"] {
+        assert!(mean.claims.iter().any(|claim| claim == id), "{id}");
+    }
+    let of = |id: &str| &paper.sensitivities.iter().find(|text| text.id == id).unwrap().readings[0];
+    let admits = |id: &str, choice: &str| paper.measured[id].admits(of(choice));
+    assert!(admits("fuse.fig13.hybrid", "inputs") && admits("fuse.fig13.hybrid", "mean"));
+    assert!(!admits("fuse.fig13.bynvm.write", "inputs"), "of the write-intensive ones");
+    assert!(!admits("fuse.fig7.approx", "mean"), "the least of all");
+}
+
+#[test]
+fn claims_that_a_choice_moves_are_counted_apart() {
+    use sensitivity::Dependence::{self, Firm, Open, Unvaried};
+    let claim = |id: &str| all().into_iter().find(|claim| claim.id == id).unwrap();
+    let claims = || vec![claim("fuse.ipc"), claim("fuse.outgoing"), claim("fuse.energy")];
+    let choice = |results: Vec<Cell>| sensitivity::Choice { label: String::new(), results };
+    let missing = || Err("not run yet".to_owned());
+    let of = |id, others| {
+        let ours = choice(vec![Ok(217.0), Ok(-32.0), missing()]);
+        sensitivity::Sensitivity::new(id, claims(), vec![21.7, 3.2, 5.3], vec![ours, choice(others)])
+    };
+    let still = of("a", vec![Ok(230.0), Ok(-33.0), Ok(-1.0)]);
+    let moving = of("b", vec![Ok(100.0), Ok(-34.0), Ok(-2.0)]);
+    assert_eq!([0, 1, 2].map(|place| moving.moves_claim(place)), [Some(true), Some(false), None]);
+    let both = [still, moving];
+    for (id, expected) in
+        [("fuse.ipc", Open), ("fuse.outgoing", Firm), ("fuse.energy", Unvaried), ("fuse.area", Unvaried)]
+    {
+        assert_eq!(Dependence::of(id, &both), expected, "{id}");
     }
 }
 
@@ -268,6 +305,7 @@ fn an_explanation_without_a_measurement_is_refused() {
         ("{ipc dy-fuse @saxpy}", "found `saxpy`, expected a set of workloads"),
         ("{ipc dy-fuse median}", "found `median`, expected METRIC"),
         ("{ipc dy-fuse >x}", "found `x`, expected a number"),
+        ("{ipc dy-fuse with}", "found `with`, expected METRIC"),
         ("{ipc}", "expected METRIC SYSTEM"),
         ("{ipc dy-fuse", "found the end, expected `}`"),
     ] {
@@ -466,6 +504,9 @@ fn an_explanation_takes_its_numbers_from_the_runs_and_says_when_they_do_not_fit(
         fill("{cycles new/old >1}", &here).problems,
         ["{cycles new/old >1}: found 0.50, so the sentence does not hold"]
     );
+    let experiment = Template::parse(&paper, "{cycles new/old with=l1d.ways=2 @one}").unwrap();
+    let names: Vec<String> = experiment.jobs().iter().map(|job| job.variant.name.clone()).collect();
+    assert_eq!(names.iter().filter(|name| name.contains("l1d.ways=2")).count(), 1, "of the first: {names:?}");
     let missing = fill("{cycles new @one} and {cycles new @one}", &[Size::Small]);
     assert_eq!(missing.text, "(not measured) and (not measured)");
     assert!(missing.problems[0].contains("not run yet"), "{:?}", missing.problems);
