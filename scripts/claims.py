@@ -196,29 +196,34 @@ def explanations(rows):
     return "\n\n".join(f"**`{row['id']}`** ({row['verdict']}) {row['explanation']}" for row in explained)
 
 
+def page(binary, archive, check):
+    """Writes, or checks, the page of an archive's paper."""
+    paper, claims, grids, sensitivities, held = found(binary, archive, check)
+    runs_behind(paper, claims, held, check)
+    size, usual = next(iter(claims.items()))
+    shown = {**claims, size: [*usual, *grids, *sensitivities]}
+    parts = {
+        "counts": counted(size, usual, sensitivities),
+        "versions": origin(shown),
+        "depends on": depends_on(sensitivities),
+        "summary": summary(claims),
+        "claims": all_rows(claims),
+        "tables": tables(grids),
+        "explanations": explanations(usual),
+    }
+    pages.write(f"docs/{paper}.md", parts, check=check)
+    for size, objects in shown.items():
+        if lacking := names_in("lacking", objects):
+            print(f"docs/{paper}.md: size {size}: found runs by name, whose machines lack {', '.join(lacking)}")
+
+
 def main():
     check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not check:
         sys.exit(__doc__)
     binary = pages.build()
     for archive in sorted((pages.ROOT / "results").glob("*.tar.zst")):
-        paper, claims, grids, sensitivities, held = found(binary, archive, check)
-        runs_behind(paper, claims, held, check)
-        size, usual = next(iter(claims.items()))
-        shown = {**claims, size: [*usual, *grids, *sensitivities]}
-        parts = {
-            "counts": counted(size, usual, sensitivities),
-            "versions": origin(shown),
-            "depends on": depends_on(sensitivities),
-            "summary": summary(claims),
-            "claims": all_rows(claims),
-            "tables": tables(grids),
-            "explanations": explanations(usual),
-        }
-        pages.write(f"docs/{paper}.md", parts, check=check)
-        for size, objects in shown.items():
-            if lacking := names_in("lacking", objects):
-                print(f"docs/{paper}.md: size {size}: found runs by name, whose machines lack {', '.join(lacking)}")
+        page(binary, archive, check)
 
 
 if __name__ == "__main__":
