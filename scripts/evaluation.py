@@ -57,6 +57,7 @@ def main():
     asked = parser.parse_args()
     paper, store = asked.paper, pages.ROOT / "target/evaluation" / asked.paper
     binary = pages.build()
+    store.mkdir(parents=True, exist_ok=True)
     for size in [] if asked.pack else asked.size or claims.sizes_of(paper):
         page = store.parent / f"{paper}-{size}.html"
         jobs = [] if asked.jobs == "0" else ["--jobs", asked.jobs]
