@@ -17,7 +17,7 @@ import pages
 
 SUITE = pages.ROOT / "crates/workloads/src/suite"
 TABLE_II = pages.ROOT / "crates/lab/data/papers/fuse-table-ii.csv"
-SIZES = ["test", "small", "paper", "stash", "morpheus"]
+SIZES = ["test", "small", "paper", "suite", "stash", "morpheus"]
 COUNTS = ["inputs_hash", "footprint_bytes", "launches", "warp_instructions", "thread_instructions"]
 SPACES = ["global", "local", "shared", "constant"]
 CLASSES = ["WM", "read-intensive", "WORM", "WORO"]

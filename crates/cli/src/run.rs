@@ -27,7 +27,7 @@ pub struct RunArguments {
     program: String,
     #[command(flatten)]
     machine: MachineChoice,
-    /// Size of the workload: test, small or paper; stash or morpheus where it has them.
+    /// Size of the workload: test, small or paper; suite, stash or morpheus where it has them.
     #[arg(long, default_value = "test")]
     size: String,
     /// Version of the workload, as in its other name `NAME@VERSION`: where its kernels keep their data. Default: the

@@ -78,6 +78,8 @@ fn workload(workload: &Workload) -> Value {
         json!({
             "size": input.size.name(),
             "input": input.words,
+            "source": input.origin.map(|origin| origin.source),
+            "piece": input.origin.map(|origin| origin.piece),
             "footprint_bytes": measured.as_ref().map(|measured| measured.footprint_bytes),
             "launches": measured.as_ref().map(|measured| measured.launches),
             "warp_instructions": measured.as_ref().map(|measured| measured.warp_instructions),

@@ -77,7 +77,7 @@ const WORKLOAD: &str = "workload";
 /// The built-in workloads.
 #[must_use]
 pub fn workloads() -> Items {
-    let columns = &["name", "suite", "test", "small", "paper", "stash", "morpheus", "kernels"];
+    let columns = &["name", "suite", "test", "small", "paper", "suite", "stash", "morpheus", "kernels"];
     Items { name: WORKLOAD, columns, rows: catalogue::workloads() }
 }
 

@@ -23,7 +23,7 @@ pub struct Question {
     /// Machine to model: a built-in name (see `list machines`) or a machine file.
     #[arg(long, default_value = "gtx480")]
     machine: String,
-    /// Size of the workloads: test, small or paper; stash or morpheus where they have them.
+    /// Size of the workloads: test, small or paper; suite, stash or morpheus where they have them.
     #[arg(long, default_value = "test")]
     size: String,
     /// Override a value in every variant, as in `l1d.ways=8`. May be repeated.

@@ -19,7 +19,7 @@ pub struct RunArguments {
     program: String,
     #[command(flatten)]
     machine: MachineChoice,
-    /// Size of the workload: test, small or paper; stash or morpheus where it has them.
+    /// Size of the workload: test, small or paper; suite, stash or morpheus where it has them.
     #[arg(long, default_value = "test")]
     size: String,
     /// Override a value of the machine file, as in `l1d.ways=8`. May be repeated.

@@ -107,7 +107,7 @@ fn names_are_unique_and_found() {
     assert_eq!("small".parse(), Ok(Size::Small));
     assert_eq!(
         "tiny".parse::<Size>().unwrap_err().to_string(),
-        "no size is called `tiny`: expected test, small, paper, stash or morpheus"
+        "no size is called `tiny`: expected test, small, paper, suite, stash or morpheus"
     );
 }
 

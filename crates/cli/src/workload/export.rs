@@ -21,7 +21,7 @@ pub struct ExportArguments {
     /// Machine to compile the kernels for; it decides registers and spills.
     #[arg(long, default_value = "gtx480")]
     machine: String,
-    /// Size of the input: test, small or paper; stash or morpheus where it has them.
+    /// Size of the input: test, small or paper; suite, stash or morpheus where it has them.
     #[arg(long, default_value = "small")]
     size: String,
 }

@@ -21,7 +21,7 @@ pub struct ProfileArguments {
     /// Override a value of the machine, as in `sm.register_allocation=separate`. May be repeated.
     #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
     sets: Vec<String>,
-    /// Size of the inputs: test, small or paper; stash or morpheus where it has them.
+    /// Size of the inputs: test, small or paper; suite, stash or morpheus where it has them.
     #[arg(long, default_value = "small")]
     size: String,
 }

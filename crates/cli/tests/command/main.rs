@@ -431,7 +431,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["run", "absent.toml"], "error: absent.toml: "),
     (
         &["run", "saxpy", "--size", "huge"],
-        "error: --size huge: no size is called `huge`: expected test, small, paper, stash or morpheus",
+        "error: --size huge: no size is called `huge`: expected test, small, paper, suite, stash or morpheus",
     ),
     (&["run", "saxpy", "--machine", "cray"], "error: cray: no such machine, expected one of gtx480"),
     (&["run", "saxpy", "--machine", "absent.toml"], "error: absent.toml: "),

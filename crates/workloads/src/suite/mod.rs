@@ -8,6 +8,7 @@
 //! other one, a [`Workload`] like any.
 
 mod measured;
+mod part;
 mod prelude;
 
 include!(concat!(env!("OUT_DIR"), "/workloads.rs"));
@@ -32,6 +33,10 @@ pub enum Size {
     /// The papers' input where one is given, else the suite's usual one; more than a billion thread-instructions
     /// where the paper says so.
     Paper,
+    /// The input of the workload's own suite, for the programs of FUSE's, Hi-End's and tinyCache's evaluations; where that runs
+    /// for long, a named piece of the program: its first launches, or the first CTAs of each. At most some 25 million
+    /// warp-instructions.
+    Suite,
     /// The input of the Stash paper (section 5.4), for the programs that it runs.
     Stash,
     /// For Morpheus's evaluation on a quarter of its machine: mostly more data than the 1.25 MiB of the LLC, in few or short
@@ -41,7 +46,8 @@ pub enum Size {
 
 impl Size {
     /// Every size. All workloads have the first three.
-    pub const ALL: [Self; 5] = [Self::Test, Self::Small, Self::Paper, Self::Stash, Self::Morpheus];
+    pub const ALL: [Self; 6] =
+        [Self::Test, Self::Small, Self::Paper, Self::Suite, Self::Stash, Self::Morpheus];
 
     /// Its name as written on a command line.
     #[must_use]
@@ -50,6 +56,7 @@ impl Size {
             Self::Test => "test",
             Self::Small => "small",
             Self::Paper => "paper",
+            Self::Suite => "suite",
             Self::Stash => "stash",
             Self::Morpheus => "morpheus",
         }
@@ -64,7 +71,7 @@ impl fmt::Display for Size {
 
 /// A size's name that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no size is called `{0}`: expected test, small, paper, stash or morpheus")]
+#[error("no size is called `{0}`: expected test, small, paper, suite, stash or morpheus")]
 pub struct UnknownSize(String);
 
 impl FromStr for Size {
@@ -130,7 +137,18 @@ pub struct Input {
     pub size: Size,
     /// Its size in words: "A 2048 x 2048".
     pub words: &'static str,
+    /// Where it is from, if it is the suite's own.
+    pub origin: Option<Origin>,
     body: fn() -> Box<dyn Body>,
+}
+
+/// Where the input of a suite is from, and what of it is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The suite's file or command that has it.
+    pub source: &'static str,
+    /// What of the program runs: "all", or its first launches or CTAs.
+    pub piece: &'static str,
 }
 
 impl Workload {

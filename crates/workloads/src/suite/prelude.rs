@@ -2,7 +2,8 @@
 
 #![allow(unused_imports, reason = "each workload uses a part")]
 
-pub(super) use super::{Body, Input, Kernel, Size, Workload};
+pub(super) use super::part::{Part, then_as_before};
+pub(super) use super::{Body, Input, Kernel, Origin, Size, Workload};
 pub(super) use crate::check::{Bounded, Near, RunningSum, gamma};
 pub(super) use crate::host::{Host, args};
 pub(super) use crate::random::Random;
@@ -10,7 +11,17 @@ pub(super) use crate::{Arg, DeviceError};
 
 /// An input: its size, its size in words, its host side.
 pub(super) const fn input(size: Size, words: &'static str, body: fn() -> Box<dyn Body>) -> Input {
-    Input { size, words, body }
+    Input { size, words, origin: None, body }
+}
+
+/// The input of the workload's suite: in words, where the suite has it, what of the program runs, its host side.
+pub(super) const fn suite_input(
+    words: &'static str,
+    source: &'static str,
+    piece: &'static str,
+    body: fn() -> Box<dyn Body>,
+) -> Input {
+    Input { size: Size::Suite, words, origin: Some(Origin { source, piece }), body }
 }
 
 /// An entry, and the kernel of the suite's program that it stands for.
