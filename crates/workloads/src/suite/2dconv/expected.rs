@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn one_impulse_gives_the_weights_reversed() {
-        let conv2d = Conv2d { ni: 5, nj: 5 };
+        let conv2d = Conv2d { ni: 5, nj: 5, rows: Part::All };
         let mut a = [0.0; 25];
         a[12] = 1.0;
         let found = conv2d.expected(&a);

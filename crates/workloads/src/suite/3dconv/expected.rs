@@ -5,7 +5,7 @@ use crate::suite::prelude::*;
 
 impl Conv3d {
     pub(super) fn expected(&self, a: &[f32]) -> Vec<Near> {
-        let &Self { ni, nj, nk } = self;
+        let &Self { ni, nj, nk, .. } = self;
         let bound = gamma(TAPS.len() + 1);
         let mut expected = vec![Near { value: 0.0, bound: 0.0 }; ni * nj * nk];
         for i in 1..ni - 1 {
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn one_impulse_gives_the_weights_mirrored() {
-        let conv3d = Conv3d { ni: 5, nj: 5, nk: 5 };
+        let conv3d = Conv3d::cube(5, Part::All);
         let at = |i: usize, j: usize, k: usize| (i * 5 + j) * 5 + k;
         let mut a = [0.0; 125];
         a[at(2, 2, 2)] = 1.0;

@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn a_small_chain_by_hand() {
-        let three = ThreeProducts { ni: 1, nj: 2, nk: 1, nl: 1, nm: 3 };
+        let three = ThreeProducts { ni: 1, nj: 2, nk: 1, nl: 1, nm: 3, rows: Part::All };
         let values = |near: Vec<Near>| near.iter().map(|near| near.value).collect::<Vec<_>>();
         assert_eq!(values(three.expected_e(&[2.0], &[3.0, 5.0])), [6.0, 10.0]);
         let c = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];

@@ -23,6 +23,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "A 8192 x 8192 (PolyBench: 4096 x 4096)", || {
             Box::new(Atax { nx: 8192, ny: 8192 })
         }),
+        suite_input("A 4096 x 4096", "polybenchGpu, CUDA/ATAX/atax.cuh: NX, NY", "all", || {
+            Box::new(Atax { nx: 4096, ny: 4096 })
+        }),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

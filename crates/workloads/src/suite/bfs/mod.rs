@@ -23,13 +23,19 @@ pub(super) const WORKLOAD: Workload = Workload {
          larger graphs",
     ],
     inputs: &[
-        input(Size::Test, "2,500 vertices", || Box::new(Bfs { vertices: 2500, partners: PARTNERS })),
-        input(Size::Small, "2^17 vertices", || Box::new(Bfs { vertices: 1 << 17, partners: PARTNERS })),
+        input(Size::Test, "2,500 vertices", || Box::new(Bfs::whole(2500))),
+        input(Size::Small, "2^17 vertices", || Box::new(Bfs::whole(1 << 17))),
         input(Size::Paper, "3 x 2^20 vertices (Rodinia: 2^20)", || {
-            Box::new(Bfs { vertices: 3 << 20, partners: PARTNERS })
+            Box::new(Bfs::whole(3 << 20))
         }),
+        suite_input(
+            "1,000,000 vertices with 6 edges each",
+            "Rodinia 3.1, data/bfs/graph1MW_6.txt, which ESESC's conf/gpu.conf runs too",
+            "the first 9 levels: 18 launches",
+            || Box::new(Bfs { levels: Part::First(9), ..Bfs::whole(1_000_000) }),
+        ),
         input(Size::Morpheus, "40,000 vertices with 48 edges each", || {
-            Box::new(Bfs { vertices: 40_000, partners: 22..=26 })
+            Box::new(Bfs { partners: 22..=26, ..Bfs::whole(40_000) })
         }),
     ],
     ptx: include_str!("kernel.ptx"),
@@ -47,6 +53,14 @@ struct Bfs {
     vertices: usize,
     /// How many others a vertex draws to join: half of its edges on average.
     partners: RangeInclusive<u64>,
+    /// The levels that are searched.
+    levels: Part,
+}
+
+impl Bfs {
+    fn whole(vertices: usize) -> Self {
+        Self { vertices, partners: PARTNERS, levels: Part::All }
+    }
 }
 
 impl Body for Bfs {
@@ -72,7 +86,8 @@ impl Body for Bfs {
         let advance = [frontier, marked, visited, again].map(Arg::Ptr);
         let advance = [&[n], &advance[..]].concat();
         // A graph has fewer levels than vertices; a device that keeps asking for more computes wrongly.
-        for _ in 0..self.vertices {
+        let levels = self.levels.of(self.vertices);
+        for _ in 0..levels {
             host.fill(again, 0, 4)?;
             host.launch("bfs_expand", grid, block, &expand)?;
             host.launch("bfs_advance", grid, block, &advance)?;
@@ -81,7 +96,7 @@ impl Body for Bfs {
             }
         }
 
-        host.exact("cost", d_cost, &expected(&graph))?;
+        host.exact("cost", d_cost, &expected(&graph, levels))?;
         Ok(())
     }
 }

@@ -22,6 +22,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "A 8192 x 8192 (PolyBench: 4096 x 4096)", || {
             Box::new(Bicg { nx: 8192, ny: 8192 })
         }),
+        suite_input("A 4096 x 4096", "polybenchGpu, CUDA/BICG/bicg.cuh: NX, NY", "all", || {
+            Box::new(Bicg { nx: 4096, ny: 4096 })
+        }),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

@@ -21,6 +21,12 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "4 launches over 4,000,000 options", || {
             Box::new(BlackScholes { options: 4_000_000, launches: 4 })
         }),
+        suite_input(
+            "4,000,000 options",
+            "CUDA samples, BlackScholes.cu: OPT_N, NUM_ITERATIONS",
+            "the first of 512 launches",
+            || Box::new(BlackScholes { options: 4_000_000, launches: 1 }),
+        ),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

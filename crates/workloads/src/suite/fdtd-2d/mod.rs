@@ -27,6 +27,12 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "2048 x 2048 cells, 8 steps (PolyBench: 500 steps)", || {
             Box::new(Fdtd { nx: 2048, ny: 2048, steps: 8 })
         }),
+        suite_input(
+            "2048 x 2048 cells",
+            "polybenchGpu, CUDA/FDTD-2D/fdtd2d.cuh: NX, NY, tmax",
+            "the first of 500 steps: 3 launches",
+            || Box::new(Fdtd { nx: 2048, ny: 2048, steps: 1 }),
+        ),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

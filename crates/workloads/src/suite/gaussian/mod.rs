@@ -20,9 +20,17 @@ pub(super) const WORKLOAD: Workload = Workload {
         "kernels take only the arguments that they use",
     ],
     inputs: &[
-        input(Size::Test, "30 x 30", || Box::new(Gaussian { n: 30 })),
-        input(Size::Small, "130 x 130", || Box::new(Gaussian { n: 130 })),
-        input(Size::Paper, "384 x 384 (Rodinia: 208 and 1024)", || Box::new(Gaussian { n: 384 })),
+        input(Size::Test, "30 x 30", || Box::new(Gaussian { n: 30, steps: Part::All })),
+        input(Size::Small, "128 x 128", || Box::new(Gaussian { n: 128, steps: Part::All })),
+        input(Size::Paper, "384 x 384 (Rodinia: 208 and 1024)", || {
+            Box::new(Gaussian { n: 384, steps: Part::All })
+        }),
+        suite_input(
+            "1024 x 1024",
+            "Rodinia 3.1, data/gaussian/matrix1024.txt, the largest of its matrices",
+            "the first 8 of 1,023 steps: 16 launches",
+            || Box::new(Gaussian { n: 1024, steps: Part::First(8) }),
+        ),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),
@@ -36,6 +44,8 @@ const FAN2_SIDE: u32 = 4;
 #[derive(Debug)]
 struct Gaussian {
     n: usize,
+    /// The columns that are cleared, of the n - 1.
+    steps: Part,
 }
 
 impl Gaussian {
@@ -55,20 +65,21 @@ impl Gaussian {
 impl Body for Gaussian {
     fn run(&self, host: &mut Host<'_>) -> Result<(), DeviceError> {
         let n = self.n;
+        let steps = self.steps.of(n - 1);
         let (a, b) = self.inputs();
         let d_multipliers = host.zeros::<f32>("multipliers", n * n)?;
         let d_a = host.buffer("a", &a)?;
         let d_b = host.buffer("b", &b)?;
 
         let side = ctas(n, FAN2_SIDE);
-        for step in 0..n - 1 {
+        for step in 0..steps {
             let args = args![d_multipliers, d_a, int(n), int(step)];
             host.launch("gaussian_fan1", [ctas(n, FAN1_BLOCK), 1, 1], [FAN1_BLOCK, 1, 1], args)?;
             let args = args![d_multipliers, d_a, d_b, int(n), int(step)];
             host.launch("gaussian_fan2", [side, side, 1], [FAN2_SIDE, FAN2_SIDE, 1], args)?;
         }
 
-        let Eliminated { multipliers, a, b } = Eliminated::new(n, &a, &b);
+        let Eliminated { multipliers, a, b } = Eliminated::new(n, steps, &a, &b);
         host.near::<f32>("multipliers", d_multipliers, multipliers)?;
         host.near::<f32>("a", d_a, a)?;
         host.near::<f32>("b", d_b, b)?;

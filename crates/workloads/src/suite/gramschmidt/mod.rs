@@ -33,6 +33,12 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "A 2048 x 2048, first 32 columns (PolyBench: all)", || {
             Box::new(GramSchmidt { m: 2048, n: 2048, steps: 32 })
         }),
+        suite_input(
+            "A 2048 x 2048",
+            "polybenchGpu, CUDA/GRAMSCHM/gramschmidt.cuh: M, N",
+            "the first 8 of 2,048 columns: 24 launches",
+            || Box::new(GramSchmidt { m: 2048, n: 2048, steps: 8 }),
+        ),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

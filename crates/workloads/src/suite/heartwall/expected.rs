@@ -86,14 +86,15 @@ impl Heartwall {
 
     /// The correlations of all points at all places.
     pub(super) fn correlations(&self, frame: &[f32], state: &State) -> Vec<Near> {
+        let points = state.rows.len();
         let mut correlations = vec![];
-        for point in 0..state.rows.len() {
+        for point in 0..self.followed.of(points) {
             let search = self.search(frame, state, point);
             for column in 0..self.places() {
                 correlations.extend((0..self.places()).map(|row| search.correlation(row, column).near()));
             }
         }
-        correlations
+        then_as_before(correlations, &vec![0.0; points * self.places().pow(2)])
     }
 
     /// Where a point is in a frame: the best place within reach of its last one.
@@ -122,7 +123,7 @@ impl Heartwall {
     pub(super) fn follow(&self, frame: &[f32], number: usize, state: &mut State) -> Vec<Near> {
         let elements = self.template_rows().pow(2);
         let mut templates = vec![];
-        for point in 0..state.rows.len() {
+        for point in 0..self.followed.of(state.rows.len()) {
             let now = point * self.frames + number;
             let place = match number {
                 0 => [state.rows[point], state.columns[point]],
@@ -141,7 +142,7 @@ impl Heartwall {
                 templates.extend(before.iter().map(|&pixel| Bounded::from(pixel).near()));
             }
         }
-        templates
+        then_as_before(templates, &state.templates)
     }
 }
 
@@ -167,6 +168,7 @@ mod tests {
             template_radius: 1,
             window_radius: 3,
             reach: 4,
+            followed: Part::All,
         }
     }
 
@@ -207,6 +209,7 @@ mod tests {
             template_radius: 8,
             window_radius: 13,
             reach: 10,
+            followed: Part::All,
         };
         let sequence = Sequence::new(heartwall.frame);
         let (rows, columns) = sequence.points(heartwall.points);

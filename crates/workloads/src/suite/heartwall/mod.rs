@@ -34,6 +34,7 @@ pub(super) const WORKLOAD: Workload = Workload {
                 template_radius: 3,
                 window_radius: 5,
                 reach: 6,
+                followed: Part::All,
             })
         }),
         input(Size::Small, "8 points, 4 frames, templates 17 x 17 in 27 x 27", || {
@@ -45,6 +46,7 @@ pub(super) const WORKLOAD: Workload = Workload {
                 template_radius: 8,
                 window_radius: 13,
                 reach: 10,
+                followed: Part::All,
             })
         }),
         input(Size::Paper, "51 points, 2 frames of 609 x 590, templates 51 x 51 in 81 x 81", || {
@@ -56,8 +58,26 @@ pub(super) const WORKLOAD: Workload = Workload {
                 template_radius: 25,
                 window_radius: 40,
                 reach: 10,
+                followed: Part::All,
             })
         }),
+        suite_input(
+            "51 points, frames of 609 x 590, templates 51 x 51 in 81 x 81",
+            "Rodinia 3.1, cuda/heartwall/run: heartwall test.avi 20",
+            "the first 2 of 20 frames, a launch each, and of them the first 4 of 51 CTAs: a CTA has 5 million warp-instructions",
+            || {
+                Box::new(Heartwall {
+                    frame: [609, 590],
+                    points: [20, 31],
+                    frames: 2,
+                    update_period: 10,
+                    template_radius: 25,
+                    window_radius: 40,
+                    reach: 10,
+                    followed: Part::First(4),
+                })
+            },
+        ),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),
@@ -82,6 +102,8 @@ struct Heartwall {
     window_radius: usize,
     /// Across how many rows and columns a point may move between frames.
     reach: usize,
+    /// The points that are followed, a CTA each.
+    followed: Part,
 }
 
 /// What is known of the points before a frame.
@@ -148,7 +170,7 @@ impl Body for Heartwall {
             let mut args = args![int(number), d_frame, d_rows, d_columns].to_vec();
             args.extend([d_track_rows, d_track_columns, d_templates].map(Arg::from));
             args.extend(d_matrices.iter().copied().map(Arg::from));
-            host.launch("heartwall", [points as u32, 1, 1], [BLOCK, 1, 1], &args)?;
+            host.launch("heartwall", [self.followed.of(points) as u32, 1, 1], [BLOCK, 1, 1], &args)?;
 
             // Each frame is checked from where the device began it. The first that goes wrong is compared, else the
             // last.

@@ -23,6 +23,12 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "1024 x 1024 cells, 12 steps", || {
             Box::new(Hotspot { rows: 1024, columns: 1024, steps: 12 })
         }),
+        suite_input(
+            "1024 x 1024 cells",
+            "ESESC, conf/gpu.conf: hotspot 1024 2 1",
+            "all: a step",
+            || Box::new(Hotspot { rows: 1024, columns: 1024, steps: 1 }),
+        ),
         input(Size::Morpheus, "512 x 512 cells, 2 steps", || {
             Box::new(Hotspot { rows: 512, columns: 512, steps: 2 })
         }),
@@ -99,7 +105,8 @@ impl Body for Hotspot {
         let mut left = self.steps;
         while left > 0 {
             let steps = left.min(PYRAMID);
-            let useful = TILE - 2 * steps;
+            // Also a launch of fewer steps has as many CTAs as one of all: the last of them lie off the chip.
+            let useful = TILE - 2 * PYRAMID;
             let tiles = |cells: usize| int(cells.div_ceil(useful)) as u32;
             let args = args![
                 int(self.rows),

@@ -6,8 +6,6 @@ use crate::random::Random;
 const VOCABULARY: usize = 5_000;
 const WORDS_PER_LINE: u64 = 8;
 const LINES_PER_DOCUMENT: u64 = 40;
-/// One word of so many is a link.
-const WORDS_PER_LINK: u64 = 8;
 
 /// Documents, one after the other in one text.
 #[derive(Debug)]
@@ -26,13 +24,14 @@ pub(super) struct Piece {
 }
 
 impl Html {
-    /// Documents that hold `links` links to `pages` pages together.
-    pub(super) fn random(links: usize, pages: usize, seed: u64) -> Self {
+    /// Documents that hold `links` links to `pages` pages together, one word of `words_per_link` a link.
+    pub(super) fn random(links: usize, pages: usize, words_per_link: u64, seed: u64) -> Self {
         let mut writer = Writer {
             random: Random::new(seed),
             words: Zipf::new(VOCABULARY),
             pages: Zipf::new(pages),
             links_left: links,
+            words_per_link,
             text: String::new(),
         };
         let mut documents = vec![];
@@ -67,6 +66,7 @@ struct Writer {
     words: Zipf,
     pages: Zipf,
     links_left: usize,
+    words_per_link: u64,
     text: String,
 }
 
@@ -93,7 +93,7 @@ impl Writer {
     /// A word, bare or in tags.
     fn item(&mut self) -> String {
         let word = self.word();
-        if self.random.below(WORDS_PER_LINK) == 0 && self.links_left > 0 {
+        if self.random.below(self.words_per_link) == 0 && self.links_left > 0 {
             self.links_left -= 1;
             return format!("<a href=\"{}\">{word}</a>", url(self.pages.draw(&mut self.random)));
         }
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn pieces_are_whole_lines_and_cover_the_documents() {
-        let html = Html::random(500, 50, 1);
+        let html = Html::random(500, 50, 8, 1);
         assert!(html.documents.len() > 2);
         let mut next = 0;
         for piece in html.pieces(200) {

@@ -21,14 +21,20 @@ pub(super) const WORKLOAD: Workload = Workload {
     ],
     inputs: &[
         input(Size::Test, "70 links, a line a thread, 32 threads per CTA", || {
-            Box::new(Ii { links: 70, pages: 40, piece: 1, block: 32 })
+            Box::new(Ii { links: 70, pages: 40, words_per_link: 8, piece: 1, block: 32 })
         }),
         input(Size::Small, "2,500 links, 1024 bytes a thread", || {
-            Box::new(Ii { links: 2_500, pages: 1_000, piece: 1024, block: BLOCK })
+            Box::new(Ii { links: 2_500, pages: 1_000, words_per_link: 8, piece: 1024, block: BLOCK })
         }),
         input(Size::Paper, "100,000 links, 1024 bytes a thread", || {
-            Box::new(Ii { links: 100_000, pages: 10_000, piece: 1024, block: BLOCK })
+            Box::new(Ii { links: 100_000, pages: 10_000, words_per_link: 8, piece: 1024, block: BLOCK })
         }),
+        suite_input(
+            "28 MB of documents, 54 links to 50 addresses in 28 KB, 1024 bytes a thread",
+            "Mars, II_BIN/run.sh: 1,024 copies of sample/1.html, 2.html and 3.html",
+            "the first 6,000 links: some 12 of 110 CTAs of map, and what they emit",
+            || Box::new(Ii { links: 6_000, pages: 50, words_per_link: 64, piece: 1024, block: BLOCK }),
+        ),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),
@@ -39,6 +45,8 @@ struct Ii {
     links: usize,
     /// Pages that links lead to.
     pages: usize,
+    /// One word of so many is a link.
+    words_per_link: u64,
     /// Bytes of a thread's piece of a document, at least; it ends with a line.
     piece: usize,
     block: u32,
@@ -46,7 +54,7 @@ struct Ii {
 
 impl Body for Ii {
     fn run(&self, host: &mut Host<'_>) -> Result<(), DeviceError> {
-        let html = Html::random(self.links, self.pages, 0x11);
+        let html = Html::random(self.links, self.pages, self.words_per_link, 0x11);
         let index = html.index();
 
         let text = host.buffer("text", &html.text)?;

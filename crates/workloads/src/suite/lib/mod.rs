@@ -33,6 +33,12 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "4,096 paths of 80 rates, 40 steps", || {
             Box::new(Lib { rates: 80, steps: 40, paths: 4096, ctas: 64 })
         }),
+        suite_input(
+            "4,096 paths of 80 rates, 40 steps",
+            "ispass2009-benchmarks, LIB/libor.cu: NN, NMAT, NPATH",
+            "all",
+            || Box::new(Lib { rates: 80, steps: 40, paths: 4096, ctas: 64 }),
+        ),
         input(Size::Morpheus, "1,088 paths of 40 rates, 20 steps", || {
             Box::new(Lib { rates: 40, steps: 20, paths: 1088, ctas: 17 })
         }),

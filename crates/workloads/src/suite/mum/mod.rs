@@ -35,6 +35,12 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "reference 140,000 letters, 50,000 reads of 25", || {
             Box::new(Mum { genome: 2_000_000, reference: 140_000, reads: 50_000, read_length: 25 })
         }),
+        suite_input(
+            "reference 140,000 letters, 50,000 reads of 25",
+            "ispass2009-benchmarks, MUM/README.GPGPU-Sim: MUM NC_003997.20k.fna NC_003997_q25bp.50k.fna",
+            "all",
+            || Box::new(Mum { genome: 2_000_000, reference: 140_000, reads: 50_000, read_length: 25 }),
+        ),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

@@ -63,6 +63,7 @@ impl Log {
 
 #[cfg(test)]
 mod tests {
+    use super::super::log::Pages;
     use super::*;
 
     #[test]
@@ -87,7 +88,16 @@ mod tests {
 
     #[test]
     fn lines_repeat() {
-        let log = Log::random(1000, 100, 1);
+        let log = Log::random(1000, Pages::Popular(100), 1);
         assert!((850..900).contains(&log.distinct().len()));
+    }
+
+    #[test]
+    fn lines_of_mars_name_pages_of_one_site() {
+        let log = Log::random(2000, Pages::Uniform(16), 1);
+        let distinct = log.distinct();
+        assert_eq!(distinct.len(), 2000);
+        assert_eq!(log.views(&distinct).firsts.len(), 16);
+        assert!(log.line(log.lines[7]).starts_with(b"http://www.abcdefg.com/"));
     }
 }

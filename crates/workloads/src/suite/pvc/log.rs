@@ -7,6 +7,15 @@ use crate::random::Random;
 const LINES_PER_REPEAT: u64 = 8;
 const RECENT: usize = 1000;
 
+/// Which pages lines name.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Pages {
+    /// So many pages by Zipf's law, their addresses of several lengths; lines repeat.
+    Popular(usize),
+    /// So many pages of one site, all as often, as Mars's generator has it.
+    Uniform(usize),
+}
+
 /// Lines "URL tab IP tab cookie", each ended by a zero byte.
 #[derive(Debug)]
 pub(super) struct Log {
@@ -22,8 +31,15 @@ pub(super) struct Line {
 }
 
 impl Log {
-    pub(super) fn random(lines: usize, pages: usize, seed: u64) -> Self {
-        let mut random = Random::new(seed);
+    pub(super) fn random(lines: usize, pages: Pages, seed: u64) -> Self {
+        let random = Random::new(seed);
+        match pages {
+            Pages::Popular(pages) => Self::popular(lines, pages, random),
+            Pages::Uniform(pages) => Self::uniform(lines, pages, random),
+        }
+    }
+
+    fn popular(lines: usize, pages: usize, mut random: Random) -> Self {
         let zipf = Zipf::new(pages);
         let mut log = Self { text: vec![], lines: vec![] };
         for at in 0..lines {
@@ -31,11 +47,18 @@ impl Log {
                 let earlier = at - 1 - random.below(at.min(RECENT) as u64) as usize;
                 log.line(log.lines[earlier]).to_vec()
             } else {
-                let url = url(zipf.draw(&mut random));
-                let [a, b, c, d] = [(); 4].map(|()| random.below(256));
-                format!("{url}\t{a}.{b}.{c}.{d}\t{}", random.below(1000)).into_bytes()
+                view(&url(zipf.draw(&mut random)), &mut random)
             };
             log.push(&line);
+        }
+        log
+    }
+
+    fn uniform(lines: usize, pages: usize, mut random: Random) -> Self {
+        let mut log = Self { text: vec![], lines: vec![] };
+        for _ in 0..lines {
+            let url = format!("http://www.abcdefg.com/{}.html", random.below(pages as u64));
+            log.push(&view(&url, &mut random));
         }
         log
     }
@@ -49,4 +72,10 @@ impl Log {
     pub(super) fn line(&self, line: Line) -> &[u8] {
         &self.text[line.offset..line.offset + line.bytes]
     }
+}
+
+/// A line that names a page, someone's address and a cookie.
+fn view(url: &str, random: &mut Random) -> Vec<u8> {
+    let [a, b, c, d] = [(); 4].map(|()| random.below(256));
+    format!("{url}\t{a}.{b}.{c}.{d}\t{}", random.below(1000)).into_bytes()
 }

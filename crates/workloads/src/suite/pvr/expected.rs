@@ -22,7 +22,7 @@ pub(super) fn ranking(pages: &[Page]) -> Ranking {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Pvr;
+    use super::super::{Pvr, Views};
     use super::*;
 
     #[test]
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn views_repeat() {
-        let found = ranking(&Pvr { pages: 1000 }.pages());
+        let found = ranking(&Pvr { pages: 1000, views: Views::Popular }.pages());
         assert!(found.firsts.len() < 500);
     }
 }

@@ -17,6 +17,12 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "1 launch over 2^21 elements, 8 MB per vector", || {
             Box::new(Saxpy { n: 1 << 21, launches: 1 })
         }),
+        suite_input(
+            "2^20 elements",
+            "M. Harris, An Easy Introduction to CUDA C and C++ (NVIDIA, 2012): N",
+            "all",
+            || Box::new(Saxpy { n: 1 << 20, launches: 1 }),
+        ),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

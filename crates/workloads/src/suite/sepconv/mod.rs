@@ -25,6 +25,12 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Test, "256 x 128", || Box::new(SepConv { width: 256, height: 128 })),
         input(Size::Small, "1024 x 1024", || Box::new(SepConv { width: 1024, height: 1024 })),
         input(Size::Paper, "3072 x 3072", || Box::new(SepConv { width: 3072, height: 3072 })),
+        suite_input(
+            "3072 x 3072",
+            "CUDA samples, convolutionSeparable/main.cpp: imageW, imageH",
+            "the first of 17 convolutions: 2 launches",
+            || Box::new(SepConv { width: 3072, height: 3072 }),
+        ),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

@@ -4,7 +4,7 @@ use super::{ALPHA, BETA, Sgemm};
 use crate::suite::prelude::*;
 
 impl Sgemm {
-    /// Every matrix is given column by column; `b_transposed` is B's transpose.
+    /// The columns that C is given of. Every matrix is given column by column; `b_transposed` is B's transpose.
     pub(super) fn expected(&self, a: &[f32], b_transposed: &[f32], c: &[f32]) -> Vec<Near> {
         let &Self { m, n, .. } = self;
         let mut expected = Vec::with_capacity(m * n);
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn a_small_product_by_hand() {
-        let sgemm = Sgemm { m: 2, n: 2, depth: 2 };
+        let sgemm = Sgemm::whole(2, 2, 2);
         // A = (1 3; 2 4), B = (10 20; 100 1000), whose transpose is stored by columns: B by rows.
         let found = sgemm.expected(&[1.0, 2.0, 3.0, 4.0], &[10.0, 20.0, 100.0, 1000.0], &[9.0; 4]);
         let values: Vec<f64> = found.iter().map(|near| near.value).collect();

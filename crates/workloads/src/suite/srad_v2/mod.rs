@@ -33,6 +33,12 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "2048 x 2048 pixels, 2 steps", || {
             Box::new(Srad { rows: 2048, columns: 2048, region: 128, steps: 2 })
         }),
+        suite_input(
+            "1024 x 1024 pixels, statistics of 32 x 32",
+            "ESESC, conf/gpu.conf: srad 1024 1024 0 31 0 31 0.5 1",
+            "all",
+            || Box::new(Srad { rows: 1024, columns: 1024, region: 32, steps: 1 }),
+        ),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

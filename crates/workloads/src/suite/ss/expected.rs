@@ -40,10 +40,11 @@ impl Ss {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::suite::prelude::Part;
 
     #[test]
     fn three_documents_by_hand() {
-        let ss = Ss { documents: 3, features: 2 };
+        let ss = Ss { documents: 3, features: 2, scored: Part::All };
         let ranking = ss.ranking(&[3.0, 4.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 4.0, 3.0, 0.0, 0.0]);
         assert_eq!(ranking.scores, [24.0 / 25.0, 0.8, 0.6]);
         assert_eq!(ranking.documents, [0, 2, 0, 1, 1, 2]);
@@ -52,7 +53,7 @@ mod tests {
 
     #[test]
     fn no_document_is_empty() {
-        let ss = Ss { documents: 20, features: 30 };
+        let ss = Ss { documents: 20, features: 30, scored: Part::All };
         assert!(ss.matrix().chunks_exact(32).all(|row| row.iter().any(|&count| count > 0.0)));
     }
 }

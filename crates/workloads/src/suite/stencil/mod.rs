@@ -25,6 +25,12 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "512 x 512 x 64, 5 iterations (Parboil: 100)", || {
             Box::new(Stencil { nx: 512, ny: 512, nz: 64, iterations: 5 })
         }),
+        suite_input(
+            "512 x 512 x 64",
+            "Parboil 2.5, stencil, data set default: stencil 512 512 64 100",
+            "the first of 100 iterations: a launch",
+            || Box::new(Stencil { nx: 512, ny: 512, nz: 64, iterations: 1 }),
+        ),
         input(Size::Stash, "128 x 128 x 4, 4 iterations", || {
             Box::new(Stencil { nx: 128, ny: 128, nz: 4, iterations: 4 })
         }),

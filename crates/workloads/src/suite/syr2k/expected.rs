@@ -4,6 +4,7 @@ use super::{ALPHA, BETA, Syr2k};
 use crate::suite::prelude::*;
 
 impl Syr2k {
+    /// The rows that C is given of.
     pub(super) fn expected(&self, a: &[f32], b: &[f32], c: &[f32]) -> Vec<Near> {
         let alpha = Bounded::from(ALPHA);
         let rows = |matrix: &[f32]| -> Vec<Vec<Bounded>> {
@@ -32,7 +33,7 @@ mod tests {
 
     #[test]
     fn a_small_update_by_hand() {
-        let syr2k = Syr2k { n: 2, m: 2 };
+        let syr2k = Syr2k { n: 2, m: 2, rows: Part::All };
         let found =
             syr2k.expected(&[1.0, 2.0, 3.0, 4.0], &[1.0, 10.0, 100.0, 1000.0], &[4.0, 8.0, 12.0, 16.0]);
         let values: Vec<f64> = found.iter().map(|near| near.value).collect();

@@ -16,6 +16,12 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Test, "200 x 300", || Box::new(Transpose { rows: 200, columns: 300 })),
         input(Size::Small, "2048 x 2048", || Box::new(Transpose { rows: 2048, columns: 2048 })),
         input(Size::Paper, "2688 x 2688", || Box::new(Transpose { rows: 2688, columns: 2688 })),
+        suite_input(
+            "1024 x 1024",
+            "CUDA samples, transpose.cu: MATRIX_SIZE_X, MATRIX_SIZE_Y",
+            "the first launch of transposeNoBankConflicts",
+            || Box::new(Transpose { rows: 1024, columns: 1024 }),
+        ),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),
