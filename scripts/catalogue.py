@@ -1,4 +1,5 @@
-"""The workloads: a table for each suite in docs/workloads.md, and each workload's inputs and differences in docs/inputs.md."""
+"""The workloads: a table for each suite and one of the suites' own inputs in docs/workloads.md, and each workload's inputs and
+differences in docs/inputs.md."""
 
 import collections
 import json
@@ -17,6 +18,8 @@ SUITES = {
 OTHERS = "Others"
 # What so many workloads of a suite have in common is said once.
 COMMON = 3
+# The papers whose programs have their suites' own inputs.
+PAPERS = ["fuse", "hi-end", "tinycache"]
 
 
 def count(value):
@@ -84,10 +87,24 @@ def suite_details(title, entries):
     return "\n\n".join([*parts, *[details(entry, {*differences, *kernels}) for entry in entries]])
 
 
+def workloads(binary):
+    return json.loads(pages.text(binary, "list", "workloads", "--json"))
+
+
+def own_inputs(binary):
+    """Each input that a workload's own suite has: where it is from, and what of the program runs."""
+    rows = []
+    for entry in workloads(binary):
+        for size in [size for size in entry["inputs"] if size["source"]]:
+            papers = ", ".join(paper for paper in entry["papers"] if paper in PAPERS)
+            rows.append([entry["name"], papers, size["input"], size["source"], size["piece"], count(size["warp_instructions"])])
+    return pages.table(["name|", "papers|", "input|", "source|", "what runs|", "million warp-instr."], rows)
+
+
 def suites(binary, write):
     """What `write` makes of each suite's title and workloads."""
     by_suite = collections.defaultdict(list)
-    for entry in json.loads(pages.text(binary, "list", "workloads", "--json")):
+    for entry in workloads(binary):
         by_suite[SUITES.get(entry["suite"], OTHERS)].append(entry)
     titles = [title for title in [*SUITES.values(), OTHERS] if by_suite[title]]
     return "\n\n".join(write(title, by_suite[title]) for title in titles)
@@ -95,7 +112,7 @@ def suites(binary, write):
 
 def tables(binary):
     """The part of docs/workloads.md."""
-    return {"catalogue": suites(binary, suite_table)}
+    return {"catalogue": suites(binary, suite_table), "own inputs": own_inputs(binary)}
 
 
 def inputs(binary):

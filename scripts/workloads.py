@@ -19,6 +19,8 @@ SUITE = pages.ROOT / "crates/workloads/src/suite"
 TABLE_II = pages.ROOT / "crates/lab/data/papers/fuse-table-ii.csv"
 SIZES = ["test", "small", "paper", "suite", "stash", "morpheus"]
 COUNTS = ["inputs_hash", "footprint_bytes", "launches", "warp_instructions", "thread_instructions"]
+# The sizes that the page has.
+SHOWN = ["small", "paper", "suite"]
 SPACES = ["global", "local", "shared", "constant"]
 CLASSES = ["WM", "read-intensive", "WORM", "WORO"]
 
@@ -91,7 +93,7 @@ def fuse_table(entries):
     published = {row["workload"]: row for row in csv.DictReader(TABLE_II.open())}
     rows, worm = [], {}
     for name, row in published.items():
-        for size in ["small", "paper"]:
+        for size in SHOWN:
             if size not in (run := read(name)):
                 continue
             run = run[size]
@@ -108,7 +110,7 @@ def all_table(entries):
     rows = []
     for entry in entries:
         run = read(entry["name"])
-        for size in ["small", "paper"]:
+        for size in SHOWN:
             if size not in run:
                 continue
             of = run[size]

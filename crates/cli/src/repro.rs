@@ -25,7 +25,7 @@ pub struct ReproArguments {
     /// Only the sensitivity study: the choices that the paper leaves open, each with its other values.
     #[arg(long, conflicts_with = "figure")]
     sensitivity: bool,
-    /// Size of the workloads: test, small or paper; for some papers also one of their own: stash, morpheus.
+    /// Size of the workloads: test, small or paper; for some papers also suite, or one of their own: stash, morpheus.
     #[arg(long, default_value = "test")]
     size: String,
     /// Continue an earlier sweep; fails if the store does not exist. With or without this option, jobs in the

@@ -79,7 +79,7 @@ fn workload(workload: &Workload) -> Value {
             "size": input.size.name(),
             "input": input.words,
             "source": input.origin.map(|origin| origin.source),
-            "piece": input.origin.map(|origin| origin.piece),
+            "piece": input.origin.map(|origin| origin.piece.words()),
             "footprint_bytes": measured.as_ref().map(|measured| measured.footprint_bytes),
             "launches": measured.as_ref().map(|measured| measured.launches),
             "warp_instructions": measured.as_ref().map(|measured| measured.warp_instructions),

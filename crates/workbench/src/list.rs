@@ -77,7 +77,7 @@ const WORKLOAD: &str = "workload";
 /// The built-in workloads.
 #[must_use]
 pub fn workloads() -> Items {
-    let columns = &["name", "suite", "test", "small", "paper", "suite", "stash", "morpheus", "kernels"];
+    let columns = &["name", "suite", "test", "small", "paper", "suite's own", "stash", "morpheus", "kernels"];
     Items { name: WORKLOAD, columns, rows: catalogue::workloads() }
 }
 
@@ -197,13 +197,21 @@ fn row(workload: &Workload, of: impl Fn(&Measured) -> String) -> Value {
         "kernels": workload.kernels.iter().map(|kernel| kernel.entry).collect::<Vec<_>>(),
     });
     for size in Size::ALL {
-        row[size.name()] = json!(match (workload.input(size), workload.measured(size)) {
+        row[column(size)] = json!(match (workload.input(size), workload.measured(size)) {
             (None, _) => String::new(),
             (Some(_), None) => "not measured".into(),
             (Some(_), Some(measured)) => of(&measured),
         });
     }
     row
+}
+
+/// The table's column of a size: one column says which suite a workload is from.
+fn column(size: Size) -> &'static str {
+    match size {
+        Size::Suite => "suite's own",
+        _ => size.name(),
+    }
 }
 
 /// A number with three significant digits and a decimal prefix.

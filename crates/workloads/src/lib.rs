@@ -43,6 +43,6 @@ pub use element::Element;
 pub use glance::Glance;
 pub use program::{Expected, HostProgram, Module, Outcome, Output, Plan};
 pub use suite::{
-    Input, Kernel, Measured, MeasuredKernel, MissingSize, MissingVersion, Origin, Size, UnknownSize,
+    Input, Kernel, Measured, MeasuredKernel, MissingSize, MissingVersion, Origin, Piece, Size, UnknownSize,
     Workload, all, find,
 };

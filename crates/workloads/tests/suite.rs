@@ -4,7 +4,7 @@ mod recorder;
 
 use recorder::Recorder;
 use strata_workloads::recording::Recording;
-use strata_workloads::{Size, Workload, all, find};
+use strata_workloads::{Piece, Size, Workload, all, find};
 
 /// Every workload in each of its versions.
 fn all_versions() -> impl Iterator<Item = &'static Workload> {
@@ -138,6 +138,40 @@ fn versions_have_the_same_entries() {
             assert_eq!(version.kernels, workload.kernels, "{}", version.name);
             let file = format!("{}/{}.ptx", workload.name, version.version());
             assert_eq!(version.program(Size::Test).expect("every workload has it").module().name, file);
+        }
+    }
+}
+
+/// FUSE's, Hi-End's and tinyCache's programs have inputs of their suites, and only they.
+#[test]
+fn programs_of_three_papers_have_their_suites_inputs() {
+    for workload in all() {
+        let runs = |paper: &&str| ["fuse", "hi-end", "tinycache"].contains(paper);
+        let is_run = workload.papers.iter().any(|paper| runs(paper));
+        assert_eq!(workload.input(Size::Suite).is_some(), is_run, "{}", workload.name);
+        for input in workload.inputs {
+            assert_eq!(input.origin.is_some(), input.size == Size::Suite, "{} {}", workload.name, input.size);
+        }
+    }
+}
+
+#[test]
+fn pieces_of_programs_are_affordable() {
+    for workload in all().iter().filter(|workload| workload.input(Size::Suite).is_some()) {
+        let measured = workload.measured(Size::Suite).unwrap_or_else(|| {
+            panic!("{} --size suite is not measured: run scripts/workloads.py {0}", workload.name)
+        });
+        let instructions = measured.warp_instructions;
+        assert!(instructions <= 25_000_000, "{}: {instructions} warp-instructions", workload.name);
+    }
+}
+
+#[test]
+fn kernels_that_lose_ctas_cannot_tell() {
+    for workload in all_versions() {
+        let origin = workload.input(Size::Suite).and_then(|input| input.origin);
+        if matches!(origin.map(|origin| origin.piece), Some(Piece::Ctas(_))) {
+            assert!(!workload.ptx.contains("%nctaid"), "{}", workload.name);
         }
     }
 }

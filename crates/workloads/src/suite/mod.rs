@@ -142,13 +142,37 @@ pub struct Input {
     body: fn() -> Box<dyn Body>,
 }
 
-/// Where the input of a suite is from, and what of it is run.
+/// Where the input of a suite is from, and what of the program runs on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The suite's file or command that has it.
     pub source: &'static str,
-    /// What of the program runs: "all", or its first launches or CTAs.
-    pub piece: &'static str,
+    /// What runs.
+    pub piece: Piece,
+}
+
+/// What of a program runs. Words say which part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// All of it.
+    All,
+    /// Some of its launches.
+    Launches(&'static str),
+    /// The first CTAs of its launches, by kernels that do not read the size of their grid.
+    Ctas(&'static str),
+    /// All of it on a part of the input, so that its launches have fewer CTAs.
+    Input(&'static str),
+}
+
+impl Piece {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Launches(words) | Self::Ctas(words) | Self::Input(words) => words,
+        }
+    }
 }
 
 impl Workload {

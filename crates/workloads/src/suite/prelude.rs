@@ -3,7 +3,7 @@
 #![allow(unused_imports, reason = "each workload uses a part")]
 
 pub(super) use super::part::{Part, then_as_before};
-pub(super) use super::{Body, Input, Kernel, Origin, Size, Workload};
+pub(super) use super::{Body, Input, Kernel, Origin, Piece, Size, Workload};
 pub(super) use crate::check::{Bounded, Near, RunningSum, gamma};
 pub(super) use crate::host::{Host, args};
 pub(super) use crate::random::Random;
@@ -18,7 +18,7 @@ pub(super) const fn input(size: Size, words: &'static str, body: fn() -> Box<dyn
 pub(super) const fn suite_input(
     words: &'static str,
     source: &'static str,
-    piece: &'static str,
+    piece: Piece,
     body: fn() -> Box<dyn Body>,
 ) -> Input {
     Input { size: Size::Suite, words, origin: Some(Origin { source, piece }), body }

@@ -25,7 +25,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "4096 x 4096",
             "polybenchGpu, CUDA/2DCONV/2DConvolution.cuh: NI, NJ",
-            "the first 24,576 of the 65,536 CTAs: 1,536 rows of B",
+            Piece::Ctas("the first 24,576 of the 65,536 CTAs: 1,536 rows of B"),
             || Box::new(Conv2d::square(4096, Part::First(1536))),
         ),
     ],

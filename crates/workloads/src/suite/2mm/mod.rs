@@ -30,7 +30,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "2048 x 2048 each",
             "polybenchGpu, CUDA/2MM/2mm.cuh: NI, NJ, NK, NL",
-            "the first 64 of the 16,384 CTAs of either kernel: 8 rows of C and E",
+            Piece::Ctas("the first 64 of the 16,384 CTAs of either kernel: 8 rows of C and E"),
             || Box::new(TwoProducts::square(2048, Part::First(8))),
         ),
     ],

@@ -23,7 +23,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "256 x 256 x 256",
             "polybenchGpu, CUDA/3DCONV/3DConvolution.cuh: NI, NJ, NK",
-            "the first 64 of the 254 launches, a plane each",
+            Piece::Launches("the first 64 of the 254 launches, a plane each"),
             || Box::new(Conv3d::cube(256, Part::First(64))),
         ),
     ],

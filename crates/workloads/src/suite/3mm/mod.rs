@@ -31,7 +31,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "512 x 512 each",
             "polybenchGpu, CUDA/3MM/3mm.cuh: NI, NJ, NK, NL, NM",
-            "the first 128 of the 1,024 CTAs of each kernel: 64 rows of E, F and G",
+            Piece::Ctas("the first 128 of the 1,024 CTAs of each kernel: 64 rows of E, F and G"),
             || Box::new(ThreeProducts::square(512, Part::First(64))),
         ),
     ],

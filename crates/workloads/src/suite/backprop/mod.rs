@@ -32,7 +32,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "65,536 input units",
             "ESESC, conf/gpu.conf: backprop 65536; so GPGPU-Sim's benchmark runs",
-            "all",
+            Piece::All,
             || Box::new(Backprop { inputs: 65_536 }),
         ),
         input(Size::Stash, "8,192 input units: 32 KB", || Box::new(Backprop { inputs: 8_192 })),

@@ -31,7 +31,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "1,000,000 vertices with 6 edges each",
             "Rodinia 3.1, data/bfs/graph1MW_6.txt, which ESESC's conf/gpu.conf runs too",
-            "the first 9 levels: 18 launches",
+            Piece::Launches("the first 9 levels: 18 launches"),
             || Box::new(Bfs { levels: Part::First(9), ..Bfs::whole(1_000_000) }),
         ),
         input(Size::Morpheus, "40,000 vertices with 48 edges each", || {

@@ -22,7 +22,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "A 8192 x 8192 (PolyBench: 4096 x 4096)", || {
             Box::new(Bicg { nx: 8192, ny: 8192 })
         }),
-        suite_input("A 4096 x 4096", "polybenchGpu, CUDA/BICG/bicg.cuh: NX, NY", "all", || {
+        suite_input("A 4096 x 4096", "polybenchGpu, CUDA/BICG/bicg.cuh: NX, NY", Piece::All, || {
             Box::new(Bicg { nx: 4096, ny: 4096 })
         }),
     ],

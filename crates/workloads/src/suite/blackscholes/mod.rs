@@ -24,7 +24,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "4,000,000 options",
             "CUDA samples, BlackScholes.cu: OPT_N, NUM_ITERATIONS",
-            "the first of 512 launches",
+            Piece::Launches("the first of 512 launches"),
             || Box::new(BlackScholes { options: 4_000_000, launches: 1 }),
         ),
     ],

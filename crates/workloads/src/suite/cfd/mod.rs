@@ -41,7 +41,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "96,750 elements (fvcorr.domn.097K: 97,046)",
             "Rodinia 3.1, cuda/cfd/run: euler3d data/cfd/fvcorr.domn.097K",
-            "the first 3 of 2,000 iterations: 24 launches",
+            Piece::Launches("the first 3 of 2,000 iterations: 24 launches"),
             || Box::new(Cfd { cubes: [26, 25, 25], body: [5, 5, 5], iterations: 3 }),
         ),
         input(Size::Morpheus, "27,360 elements, 3 iterations", || {

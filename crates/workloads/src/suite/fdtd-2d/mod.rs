@@ -30,7 +30,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "2048 x 2048 cells",
             "polybenchGpu, CUDA/FDTD-2D/fdtd2d.cuh: NX, NY, tmax",
-            "the first of 500 steps: 3 launches",
+            Piece::Launches("the first of 500 steps: 3 launches"),
             || Box::new(Fdtd { nx: 2048, ny: 2048, steps: 1 }),
         ),
     ],

@@ -2,8 +2,9 @@
 
 mod expected;
 
-use self::expected::Eliminated;
+use self::expected::{Eliminated, Elimination};
 use super::prelude::*;
+use crate::{Comparison, DevicePtr};
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "gaussian",
@@ -20,16 +21,16 @@ pub(super) const WORKLOAD: Workload = Workload {
         "kernels take only the arguments that they use",
     ],
     inputs: &[
-        input(Size::Test, "30 x 30", || Box::new(Gaussian { n: 30, steps: Part::All })),
-        input(Size::Small, "128 x 128", || Box::new(Gaussian { n: 128, steps: Part::All })),
+        input(Size::Test, "30 x 30", || Box::new(Gaussian { n: 30, steps: Steps::All })),
+        input(Size::Small, "128 x 128", || Box::new(Gaussian { n: 128, steps: Steps::All })),
         input(Size::Paper, "384 x 384 (Rodinia: 208 and 1024)", || {
-            Box::new(Gaussian { n: 384, steps: Part::All })
+            Box::new(Gaussian { n: 384, steps: Steps::All })
         }),
         suite_input(
             "1024 x 1024",
             "Rodinia 3.1, data/gaussian/matrix1024.txt, the largest of its matrices",
-            "the first 8 of 1,023 steps: 16 launches",
-            || Box::new(Gaussian { n: 1024, steps: Part::First(8) }),
+            Piece::Launches("8 of 1,023 steps, 128 apart: 16 launches; the host eliminates between them"),
+            || Box::new(Gaussian { n: 1024, steps: Steps::Every(128) }),
         ),
     ],
     ptx: include_str!("kernel.ptx"),
@@ -41,48 +42,135 @@ const FAN1_BLOCK: u32 = 512;
 /// The side of Rodinia's block for the rows.
 const FAN2_SIDE: u32 = 4;
 
+/// The steps that the device makes. A step has less to do the later it comes.
+#[derive(Clone, Copy, Debug)]
+enum Steps {
+    All,
+    /// One of so many, the middle one; the host makes the others.
+    Every(usize),
+}
+
 #[derive(Debug)]
 struct Gaussian {
     n: usize,
-    /// The columns that are cleared, of the n - 1.
-    steps: Part,
+    steps: Steps,
 }
 
-impl Gaussian {
-    /// A matrix in which every diagonal element exceeds the rest of its row and of its column, and a right-hand
-    /// side.
-    fn inputs(&self) -> (Vec<f32>, Vec<f32>) {
-        let n = self.n;
+/// A matrix, a right-hand side, and how often each row was taken from those below it so far.
+#[derive(Clone, Debug)]
+struct System {
+    multipliers: Vec<f32>,
+    a: Vec<f32>,
+    b: Vec<f32>,
+}
+
+impl System {
+    fn new(a: Vec<f32>, b: Vec<f32>) -> Self {
+        Self { multipliers: vec![0.0; a.len()], a, b }
+    }
+
+    /// Every diagonal element exceeds the rest of its row and of its column.
+    fn random(n: usize) -> Self {
         let mut random = Random::new(0x6a);
         let mut a = random.signed_vec(n * n);
         for i in 0..n {
             a[i * n + i] = n as f32;
         }
-        (a, random.signed_vec(n))
+        Self::new(a, random.signed_vec(n))
+    }
+
+    /// Clears a column.
+    fn eliminate(&mut self, n: usize, step: usize) {
+        let (done, below) = self.a.split_at_mut((step + 1) * n);
+        let pivot_row = &done[step * n..];
+        for (row, i) in below.chunks_exact_mut(n).zip(step + 1..) {
+            let multiplier = row[step] / pivot_row[step];
+            for (x, &pivot) in row.iter_mut().zip(pivot_row).skip(step) {
+                *x -= multiplier * pivot;
+            }
+            self.b[i] -= multiplier * self.b[step];
+            self.multipliers[i * n + step] = multiplier;
+        }
+    }
+}
+
+/// A system on the device.
+#[derive(Clone, Copy, Debug)]
+struct OnDevice {
+    n: usize,
+    multipliers: DevicePtr,
+    a: DevicePtr,
+    b: DevicePtr,
+}
+
+impl OnDevice {
+    fn new(host: &mut Host<'_>, n: usize, system: &System) -> Result<Self, DeviceError> {
+        let multipliers = host.zeros::<f32>("multipliers", n * n)?;
+        let a = host.buffer("a", &system.a)?;
+        let b = host.buffer("b", &system.b)?;
+        Ok(Self { n, multipliers, a, b })
+    }
+
+    /// Clears a column.
+    fn eliminate(self, host: &mut Host<'_>, step: usize) -> Result<(), DeviceError> {
+        let Self { n, multipliers, a, b } = self;
+        let args = args![multipliers, a, int(n), int(step)];
+        host.launch("gaussian_fan1", [ctas(n, FAN1_BLOCK), 1, 1], [FAN1_BLOCK, 1, 1], args)?;
+        let side = ctas(n, FAN2_SIDE);
+        let args = args![multipliers, a, b, int(n), int(step)];
+        host.launch("gaussian_fan2", [side, side, 1], [FAN2_SIDE, FAN2_SIDE, 1], args)
+    }
+
+    fn write(self, host: &mut Host<'_>, system: &System) -> Result<(), DeviceError> {
+        host.write(self.multipliers, &system.multipliers)?;
+        host.write(self.a, &system.a)?;
+        host.write(self.b, &system.b)
+    }
+
+    fn read(self, host: &mut Host<'_>) -> Result<System, DeviceError> {
+        let elements = self.n * self.n;
+        let multipliers = host.read(self.multipliers, elements)?;
+        Ok(System { multipliers, a: host.read(self.a, elements)?, b: host.read(self.b, self.n)? })
+    }
+
+    fn compare(self, host: &mut Host<'_>, expected: Eliminated) -> Result<(), DeviceError> {
+        host.near::<f32>("multipliers", self.multipliers, expected.multipliers)?;
+        host.near::<f32>("a", self.a, expected.a)?;
+        host.near::<f32>("b", self.b, expected.b)?;
+        Ok(())
     }
 }
 
 impl Body for Gaussian {
     fn run(&self, host: &mut Host<'_>) -> Result<(), DeviceError> {
         let n = self.n;
-        let steps = self.steps.of(n - 1);
-        let (a, b) = self.inputs();
-        let d_multipliers = host.zeros::<f32>("multipliers", n * n)?;
-        let d_a = host.buffer("a", &a)?;
-        let d_b = host.buffer("b", &b)?;
+        let mut system = System::random(n);
+        let device = OnDevice::new(host, n, &system)?;
+        let Steps::Every(distance) = self.steps else {
+            for step in 0..n - 1 {
+                device.eliminate(host, step)?;
+            }
+            return device.compare(host, Elimination::whole(n, &system));
+        };
 
-        let side = ctas(n, FAN2_SIDE);
-        for step in 0..steps {
-            let args = args![d_multipliers, d_a, int(n), int(step)];
-            host.launch("gaussian_fan1", [ctas(n, FAN1_BLOCK), 1, 1], [FAN1_BLOCK, 1, 1], args)?;
-            let args = args![d_multipliers, d_a, d_b, int(n), int(step)];
-            host.launch("gaussian_fan2", [side, side, 1], [FAN2_SIDE, FAN2_SIDE, 1], args)?;
+        let mut next = 0;
+        for step in (distance / 2..n - 1).step_by(distance) {
+            (next..step).for_each(|step| system.eliminate(n, step));
+            next = step + 1;
+            device.write(host, &system)?;
+            device.eliminate(host, step)?;
+
+            let mut expected = Elimination::new(n, &system);
+            expected.step(step);
+            let expected = expected.near();
+            system = device.read(host)?;
+            // The first step that goes wrong is compared, else the last.
+            let right = Comparison::near("a", &system.a, &expected.a).passed()
+                && Comparison::near("b", &system.b, &expected.b).passed();
+            if !right || step + distance >= n - 1 {
+                return device.compare(host, expected);
+            }
         }
-
-        let Eliminated { multipliers, a, b } = Eliminated::new(n, steps, &a, &b);
-        host.near::<f32>("multipliers", d_multipliers, multipliers)?;
-        host.near::<f32>("a", d_a, a)?;
-        host.near::<f32>("b", d_b, b)?;
-        Ok(())
+        unreachable!("a system has more than {distance} rows");
     }
 }

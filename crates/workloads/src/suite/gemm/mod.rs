@@ -26,7 +26,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "C 512 x 512, depth 512",
             "polybenchGpu, CUDA/GEMM/gemm.cuh: NI, NJ, NK",
-            "the first 320 of the 1,024 CTAs: 160 rows of C",
+            Piece::Ctas("the first 320 of the 1,024 CTAs: 160 rows of C"),
             || Box::new(Gemm::square(512, Part::First(160))),
         ),
     ],

@@ -23,7 +23,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "A and B 8192 x 8192 (PolyBench: 4096 x 4096)", || {
             Box::new(Gesummv { nx: 8192, ny: 8192 })
         }),
-        suite_input("A and B 4096 x 4096", "polybenchGpu, CUDA/GESUMMV/gesummv.cuh: N", "all", || {
+        suite_input("A and B 4096 x 4096", "polybenchGpu, CUDA/GESUMMV/gesummv.cuh: N", Piece::All, || {
             Box::new(Gesummv { nx: 4096, ny: 4096 })
         }),
     ],

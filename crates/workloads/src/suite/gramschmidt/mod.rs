@@ -36,7 +36,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "A 2048 x 2048",
             "polybenchGpu, CUDA/GRAMSCHM/gramschmidt.cuh: M, N",
-            "the first 8 of 2,048 columns: 24 launches",
+            Piece::Launches("the first 8 of 2,048 columns: 24 launches"),
             || Box::new(GramSchmidt { m: 2048, n: 2048, steps: 8 }),
         ),
     ],

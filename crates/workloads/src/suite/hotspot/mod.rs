@@ -26,7 +26,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "1024 x 1024 cells",
             "ESESC, conf/gpu.conf: hotspot 1024 2 1",
-            "all: a step",
+            Piece::All,
             || Box::new(Hotspot { rows: 1024, columns: 1024, steps: 1 }),
         ),
         input(Size::Morpheus, "512 x 512 cells, 2 steps", || {

@@ -32,7 +32,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "28 MB of documents, 54 links to 50 addresses in 28 KB, 1024 bytes a thread",
             "Mars, II_BIN/run.sh: 1,024 copies of sample/1.html, 2.html and 3.html",
-            "the first 6,000 links: some 12 of 110 CTAs of map, and what they emit",
+            Piece::Input("the first 6,000 links: some 12 of 110 CTAs of map, and what they emit"),
             || Box::new(Ii { links: 6_000, pages: 50, words_per_link: 64, piece: 1024, block: BLOCK }),
         ),
     ],

@@ -30,7 +30,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "120 x 120 x 150 cells",
             "Parboil 2.5, lbm, data set short: lbm 100, 120_120_150_ldc.of",
-            "the first of 100 steps: a launch",
+            Piece::Launches("the first of 100 steps: a launch"),
             || Box::new(Lbm::new([120, 120, 150], 1)),
         ),
         input(Size::Morpheus, "32 x 32 x 24 cells, 5 steps", || Box::new(Lbm::new([32, 32, 24], 5))),

@@ -36,7 +36,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "4,096 paths of 80 rates, 40 steps",
             "ispass2009-benchmarks, LIB/libor.cu: NN, NMAT, NPATH",
-            "all",
+            Piece::All,
             || Box::new(Lib { rates: 80, steps: 40, paths: 4096, ctas: 64 }),
         ),
         input(Size::Morpheus, "1,088 paths of 40 rates, 20 steps", || {

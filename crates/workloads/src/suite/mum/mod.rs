@@ -38,7 +38,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "reference 140,000 letters, 50,000 reads of 25",
             "ispass2009-benchmarks, MUM/README.GPGPU-Sim: MUM NC_003997.20k.fna NC_003997_q25bp.50k.fna",
-            "all",
+            Piece::All,
             || Box::new(Mum { genome: 2_000_000, reference: 140_000, reads: 50_000, read_length: 25 }),
         ),
     ],

@@ -20,7 +20,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Test, "A 600 x 250", || Box::new(Mvt { nx: 600, ny: 250 })),
         input(Size::Small, "A 2048 x 2048", || Box::new(Mvt { nx: 2048, ny: 2048 })),
         input(Size::Paper, "A 8192 x 8192 (PolyBench: 4096 x 4096)", || Box::new(Mvt { nx: 8192, ny: 8192 })),
-        suite_input("A 4096 x 4096", "polybenchGpu, CUDA/MVT/mvt.cuh: N", "all", || {
+        suite_input("A 4096 x 4096", "polybenchGpu, CUDA/MVT/mvt.cuh: N", Piece::All, || {
             Box::new(Mvt { nx: 4096, ny: 4096 })
         }),
     ],

@@ -29,7 +29,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "2048 x 2048",
             "Rodinia 3.1, cuda/nw/run: needle 2048 10",
-            "all",
+            Piece::All,
             || Box::new(Nw { length: 2048 }),
         ),
         input(Size::Stash, "512 x 512", || Box::new(Nw { length: 512 })),

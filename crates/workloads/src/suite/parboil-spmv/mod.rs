@@ -31,7 +31,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "146,689 rows with 3.6 million entries",
             "Parboil 2.5, spmv, data set large: Dubcova3",
-            "the first 8 of 50 products: a launch each",
+            Piece::Launches("the first 8 of 50 products: a launch each"),
             || Box::new(Spmv { elements: 128, products: 8 }),
         ),
         input(Size::Morpheus, "13,456 rows, 5 products", || Box::new(Spmv { elements: 39, products: 5 })),

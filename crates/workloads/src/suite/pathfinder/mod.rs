@@ -24,7 +24,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "100 x 100,000",
             "Rodinia 3.1, cuda/pathfinder/run: pathfinder 100000 100 20",
-            "all",
+            Piece::All,
             || Box::new(Pathfinder { rows: 100, columns: 100_000 }),
         ),
         input(Size::Stash, "10 x 100,000", || Box::new(Pathfinder { rows: 10, columns: 100_000 })),

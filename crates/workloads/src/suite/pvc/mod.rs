@@ -33,7 +33,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "1,000,000 lines, 1024 pages",
             "Mars, PVC_BIN/run.sh: Gen data 1000000 count",
-            "the first 16,384 lines: 64 of the 3,907 CTAs of map, and what they emit",
+            Piece::Input("the first 16,384 lines: 64 of the 3,907 CTAs of map, and what they emit"),
             || Box::new(Pvc { lines: 16_384, pages: Pages::Uniform(1024), block: BLOCK }),
         ),
     ],

@@ -23,7 +23,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "1,000,000 pages",
             "Mars, PVR_BIN/run.sh: Gen data 1000000 rank",
-            "the first 65,536 pages: 256 of the 3,907 CTAs of map, and what they emit",
+            Piece::Input("the first 65,536 pages: 256 of the 3,907 CTAs of map, and what they emit"),
             || Box::new(Pvr { pages: 65_536, views: Views::Uniform }),
         ),
     ],

@@ -20,7 +20,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "2^20 elements",
             "M. Harris, An Easy Introduction to CUDA C and C++ (NVIDIA, 2012): N",
-            "all",
+            Piece::All,
             || Box::new(Saxpy { n: 1 << 20, launches: 1 }),
         ),
     ],

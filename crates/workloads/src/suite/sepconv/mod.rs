@@ -28,7 +28,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "3072 x 3072",
             "CUDA samples, convolutionSeparable/main.cpp: imageW, imageH",
-            "the first of 17 convolutions: 2 launches",
+            Piece::Launches("the first of 17 convolutions: 2 launches"),
             || Box::new(SepConv { width: 3072, height: 3072 }),
         ),
     ],

@@ -24,7 +24,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "A 1024 x 992, B 992 x 1056",
             "Parboil 2.5, sgemm, data set medium",
-            "the first 192 of the 528 CTAs: 384 columns of C",
+            Piece::Ctas("the first 192 of the 528 CTAs: 384 columns of C"),
             || Box::new(Sgemm { columns: Part::First(384), ..Sgemm::whole(1024, 1056, 992) }),
         ),
         input(Size::Stash, "A 128 x 96, B 96 x 160", || Box::new(Sgemm::whole(128, 160, 96))),

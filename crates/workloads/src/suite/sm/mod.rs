@@ -29,7 +29,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "68,000,000 bytes, 1024 a thread",
             "Mars, StringMatch/main.cu; the text of its SM_BIN/run.sh has 1 MiB, which only 4 CTAs search, and FUSE's runs have more than a billion instructions",
-            "the first 11,900,000 bytes: some 45 of 257 CTAs of map, and what they emit",
+            Piece::Input("the first 11,900,000 bytes: some 45 of 257 CTAs of map, and what they emit"),
             || Box::new(Sm { bytes: 11_900_000, piece: 1024 }),
         ),
     ],

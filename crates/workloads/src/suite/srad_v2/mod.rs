@@ -36,7 +36,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "1024 x 1024 pixels, statistics of 32 x 32",
             "ESESC, conf/gpu.conf: srad 1024 1024 0 31 0 31 0.5 1",
-            "all",
+            Piece::All,
             || Box::new(Srad { rows: 1024, columns: 1024, region: 32, steps: 1 }),
         ),
     ],

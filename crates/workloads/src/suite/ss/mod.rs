@@ -31,7 +31,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "1024 documents of 256 features",
             "Mars, SS_BIN/run.sh: SimilarityScore 1024 256",
-            "the first 65,536 of the 523,776 pairs of documents: 256 of 2,046 CTAs of map, and what they emit",
+            Piece::Input("the first 65,536 of the 523,776 pairs of documents: 256 of 2,046 CTAs of map, and what they emit"),
             || Box::new(Ss { documents: 1024, features: 256, scored: Part::First(65_536) }),
         ),
     ],

@@ -28,7 +28,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "512 x 512 x 64",
             "Parboil 2.5, stencil, data set default: stencil 512 512 64 100",
-            "the first of 100 iterations: a launch",
+            Piece::Launches("the first of 100 iterations: a launch"),
             || Box::new(Stencil { nx: 512, ny: 512, nz: 64, iterations: 1 }),
         ),
         input(Size::Stash, "128 x 128 x 4, 4 iterations", || {

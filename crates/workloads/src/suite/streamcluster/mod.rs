@@ -37,7 +37,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "65,536 points of 256 dimensions",
             "Rodinia 3.1, cuda/streamcluster/run: sc_gpu 10 20 256 65536 65536 1000 none output.txt 1",
-            "the first 4 candidates: a launch each",
+            Piece::Launches("the first 4 candidates: a launch each"),
             || Box::new(Streamcluster { points: 65_536, dimensions: 256, candidates: 4 }),
         ),
     ],

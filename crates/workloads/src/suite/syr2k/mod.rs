@@ -25,7 +25,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "C 2048 x 2048, depth 2048",
             "polybenchGpu, CUDA/SYR2K/syr2k.cuh: N, M",
-            "the first 64 of the 16,384 CTAs: 8 rows of C",
+            Piece::Ctas("the first 64 of the 16,384 CTAs: 8 rows of C"),
             || Box::new(Syr2k::square(2048, Part::First(8))),
         ),
     ],

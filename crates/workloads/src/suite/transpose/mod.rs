@@ -19,7 +19,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "1024 x 1024",
             "CUDA samples, transpose.cu: MATRIX_SIZE_X, MATRIX_SIZE_Y",
-            "the first launch of transposeNoBankConflicts",
+            Piece::Launches("the first launch of transposeNoBankConflicts"),
             || Box::new(Transpose { rows: 1024, columns: 1024 }),
         ),
     ],
