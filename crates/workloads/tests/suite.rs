@@ -146,8 +146,7 @@ fn versions_have_the_same_entries() {
 #[test]
 fn programs_of_three_papers_have_their_suites_inputs() {
     for workload in all() {
-        let runs = |paper: &&str| ["fuse", "hi-end", "tinycache"].contains(paper);
-        let is_run = workload.papers.iter().any(|paper| runs(paper));
+        let is_run = workload.papers.iter().any(|paper| ["fuse", "hi-end", "tinycache"].contains(paper));
         assert_eq!(workload.input(Size::Suite).is_some(), is_run, "{}", workload.name);
         for input in workload.inputs {
             assert_eq!(input.origin.is_some(), input.size == Size::Suite, "{} {}", workload.name, input.size);

@@ -38,7 +38,7 @@ def run(
     """Runs a program on a machine and returns what it cost.
 
     program: a workload's name, a launch file's path, or a `Program`.
-    size: size of a workload (`test`, `small`, `paper`, and those that a paper's have beside).
+    size: size of a workload (`test`, `small`, `paper`; `suite`, `stash` or `morpheus` where it has them).
     machine, systems, set: see `Machine`.
     threads: most threads; fewer run while more would not be faster. They change no number. By default, all cores.
     check: also run the reference executor, and compare all of memory after every launch.
