@@ -31,7 +31,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "65,536 input units", || Box::new(Backprop { inputs: 65_536 })),
         suite_input(
             "65,536 input units",
-            "ESESC, conf/gpu.conf: backprop 65536; so GPGPU-Sim's benchmark runs",
+            "ESESC, conf/gpu.conf: backprop 65536",
             Piece::All,
             || Box::new(Backprop { inputs: 65_536 }),
         ),

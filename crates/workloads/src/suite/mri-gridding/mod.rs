@@ -49,7 +49,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "24 x 24 x 24 grid, 17,500 samples",
             "Parboil 2.5, mri-gridding, data set small: 2,655,910 samples on 128 x 128 x 128",
-            Piece::Input("a cube of the grid with as many samples a cell: the first CTAs of the whole would hold a corner without any"),
+            Piece::Input(
+                "a cube of its cells with as many samples each: the first CTAs of the whole have none",
+            ),
             || Box::new(MriGridding { grid: Grid { size: [24; 3] }, samples: 17_500 }),
         ),
         input(Size::Morpheus, "48 x 48 x 32 grid, 4,000 samples", || {
