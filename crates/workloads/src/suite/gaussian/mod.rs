@@ -22,7 +22,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     ],
     inputs: &[
         input(Size::Test, "30 x 30", || Box::new(Gaussian { n: 30, steps: Steps::All })),
-        input(Size::Small, "128 x 128", || Box::new(Gaussian { n: 128, steps: Steps::All })),
+        input(Size::Small, "130 x 130", || Box::new(Gaussian { n: 130, steps: Steps::All })),
         input(Size::Paper, "384 x 384 (Rodinia: 208 and 1024)", || {
             Box::new(Gaussian { n: 384, steps: Steps::All })
         }),

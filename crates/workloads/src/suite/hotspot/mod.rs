@@ -14,6 +14,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     differences: &[
         "temperatures and power are random in the range of Rodinia's files: 323 to 342 K, 0 to 0.01 W",
         "the stencil's constants are computed by the host",
+        "the last launch of several has only the CTAs that its steps ask for",
     ],
     inputs: &[
         input(Size::Test, "40 x 56 cells, 5 steps", || Box::new(Hotspot { rows: 40, columns: 56, steps: 5 })),
@@ -105,8 +106,9 @@ impl Body for Hotspot {
         let mut left = self.steps;
         while left > 0 {
             let steps = left.min(PYRAMID);
-            // Also a launch of fewer steps has as many CTAs as one of all: the last of them lie off the chip.
-            let useful = TILE - 2 * PYRAMID;
+            // A run of fewer steps than a pyramid has a pyramid's CTAs: the last ones lie off the chip.
+            let tiled_steps = if self.steps < PYRAMID { PYRAMID } else { steps };
+            let useful = TILE - 2 * tiled_steps;
             let tiles = |cells: usize| int(cells.div_ceil(useful)) as u32;
             let args = args![
                 int(self.rows),
