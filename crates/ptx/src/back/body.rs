@@ -21,6 +21,8 @@ pub struct Body {
     pub tables: Vec<Vec<u32>>,
     /// Formats of prints; they give the widths of a print's operands.
     pub formats: Vec<PrintFormat>,
+    /// Whether parameters are loaded where the text loads them ([`parameters`](super::parameters)); else they are operands.
+    pub loads_parameters: bool,
 }
 
 /// Most targets of all instructions together. ASSUMED: tables of 1,000 targets at 4,000 places.
@@ -45,6 +47,7 @@ impl Body {
             temporary: vec![false; function.registers.len()],
             tables: function.branch_tables.clone(),
             formats: function.formats.clone(),
+            loads_parameters: false,
         };
         let end = body.code.len() as u32;
         let mut reaches_end = body.code.last().is_none_or(|last| !ends_flow(last));

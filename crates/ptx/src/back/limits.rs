@@ -27,6 +27,8 @@ pub struct Options {
     pub indirect_mov: bool,
     /// Whether lanes of a warp that wait for each other take turns ([`crate::simt`]).
     pub independent_threads: bool,
+    /// Whether the machine loads parameters where the text does; else they are operands of the instructions that use them.
+    pub loads_parameters: bool,
 }
 
 /// How registers of the text get physical ones.
@@ -58,6 +60,7 @@ impl Default for Options {
             allocation: RegisterAllocation::Spread,
             indirect_mov: false,
             independent_threads: false,
+            loads_parameters: false,
         }
     }
 }

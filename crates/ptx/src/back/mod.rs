@@ -30,6 +30,7 @@ pub mod memory_order;
 pub mod narrow;
 pub mod occurrences;
 pub mod offsets;
+pub mod parameters;
 pub mod schedule;
 pub mod separate;
 pub mod signs;
@@ -102,6 +103,9 @@ pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackErr
 pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackError> {
     let mut body = Body::new(function)?;
     arrays::check_machine(&body, options.indirect_mov)?;
+    if options.loads_parameters {
+        parameters::load(&mut body);
+    }
     if let Some(stack) = &function.stack {
         frames::save_across_calls(&mut body, stack)?;
     }

@@ -97,7 +97,8 @@ fn propagate(body: &mut Body, facts: &Facts<'_>) {
 /// What destination `slot` of an instruction stands for, when that is a constant or another register.
 fn meaning(body: &Body, facts: &Facts<'_>, at: usize, slot: usize) -> Option<VSrc> {
     let inst = &body.code[at];
-    if let Some(constant) = constant::evaluate(inst, slot) {
+    let stays = body.loads_parameters && matches!(inst.op, Op::Load(_));
+    if !stays && let Some(constant) = constant::evaluate(inst, slot) {
         return Some(constant);
     }
     let (source, negated) = match (inst.op, inst.src.first()) {

@@ -3,8 +3,8 @@
 use super::testing::*;
 use super::verify::verify;
 use super::{BackError, Options, RegisterAllocation, compile};
-use crate::ir::{Constant, VInst};
-use crate::isa::{AtomicOp, Barrier, Op, PC_NONE, Part, Shuffle, Space, Src, Ty, Vote};
+use crate::ir::{Constant, VInst, VSrc};
+use crate::isa::{AtomicOp, Barrier, FloatMode, Op, PC_NONE, Part, Shuffle, Space, Src, Ty, Vote};
 
 fn lid() -> Op {
     Op::ReadSpecial(crate::isa::Special::LaneId)
@@ -23,6 +23,46 @@ fn parameters_become_operands() {
     assert_eq!(kernel.constants[at as usize].value, Constant::Param { offset: 8 });
     assert_eq!(kernel.constants[at as usize + 1].half, 1);
     assert_eq!(kernel.registers, 2);
+}
+
+#[test]
+fn a_machine_that_loads_parameters_has_a_load_for_each_of_the_texts() {
+    let parameter = |offset| VSrc::Const(Constant::Param { offset });
+    let narrow = Op::Cvt { to: Ty::S32, from: Ty::S8, mode: FloatMode::DEFAULT };
+    let code = vec![
+        inst(Op::Mov(Ty::U64), &[0], &[parameter(8)]),
+        inst(narrow, &[1], &[parameter(16)]),
+        inst(Op::Load(mode(Space::Param, Ty::U32)), &[2], &[bits(20)]),
+        inst(Op::Load(mode(Space::Param, Ty::U32)), &[3], &[bits(20)]),
+        store(reg(0), Ty::U32, reg(1)),
+        store(reg(0), Ty::U32, reg(2)),
+        store(reg(0), Ty::U32, reg(3)),
+    ];
+    let function = function(code, vec![Ty::B64, Ty::B32, Ty::B32, Ty::B32]);
+    let loads = |options: &Options| -> Vec<(Ty, u64)> {
+        let kernel = compile(&function, options).expect("compiles");
+        let place = |src: Src| match src {
+            Src::Const(at) => match kernel.constants[at as usize].value {
+                Constant::Bits(bits) => bits,
+                other => panic!("{other:?} is no place in the parameter block"),
+            },
+            other => panic!("{other:?} is no constant"),
+        };
+        kernel
+            .code
+            .iter()
+            .filter_map(|inst| match inst.op {
+                Op::Load(mode) => {
+                    assert_eq!((mode.space, mode.vector), (Space::Param, 1));
+                    Some((mode.ty, place(inst.src[0]).wrapping_add_signed(inst.offset)))
+                }
+                _ => None,
+            })
+            .collect()
+    };
+    assert_eq!(loads(&plain()), []);
+    let loaded = loads(&Options { loads_parameters: true, ..plain() });
+    assert_eq!(loaded, [(Ty::U64, 8), (Ty::S8, 16), (Ty::U32, 20), (Ty::U32, 20)]);
 }
 
 #[test]
