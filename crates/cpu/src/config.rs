@@ -90,6 +90,7 @@ impl CpuConfig {
             segment_bytes: lsu(128, "ASSUMED: nothing to coalesce"),
             atomic_combining_lanes: None,
             global_in_banks: None,
+            read_only: None,
             shared: ScratchpadConfig {
                 banks: smallest(1),
                 bank_bytes: smallest(4),

@@ -243,6 +243,7 @@ impl Machine {
             allocation: (*sm.register_allocation).into(),
             indirect_mov: sm.indirect_mov.as_ref().is_some_and(|has| **has),
             independent_threads: sm.independent_threads.as_ref().is_some_and(|has| **has),
+            loads_parameters: self.file.lsu.loads_read_only_as_global(),
             ..Default::default()
         }
     }

@@ -38,10 +38,26 @@ pub struct LsuConfig {
     /// cycle for each pass, and the next begins behind the last. When absent, the L1D's accesses alone take time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub global_in_banks: Option<Cited<bool>>,
+    /// Which way references to read-only memory take. `own-paths`: parameters are operands of the instructions that use them,
+    /// other loads of parameters and constants go to the constant cache, and fetches to the texture unit. `as-global`: each
+    /// `ld.param`, `ld.const` and texel is a load of global memory, through the lane path, coalescer and L1D; it is counted as
+    /// one. `own-paths` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<Cited<ReadOnlyWay>>,
     /// Banks and latency of shared memory.
     pub shared: ScratchpadConfig,
     /// Throughput and latency of the texture unit.
     pub texture: TextureConfig,
+}
+
+/// The way that references to read-only memory take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadOnlyWay {
+    /// Operands, the constant cache and the texture unit.
+    OwnPaths,
+    /// That of loads of global memory.
+    AsGlobal,
 }
 
 /// The `texture` table of the load/store unit's section.
@@ -131,6 +147,11 @@ impl LsuConfig {
     /// The banks that words of global memory pass, if any.
     pub fn global_banks(&self) -> Option<Banks> {
         self.global_in_banks.as_deref().is_some_and(|passes| *passes).then(|| self.shared.banks())
+    }
+
+    /// Whether parameters, constants and texels are loads of global memory.
+    pub fn loads_read_only_as_global(&self) -> bool {
+        self.read_only.as_deref() == Some(&ReadOnlyWay::AsGlobal)
     }
 
     /// Lanes whose atomics on the same address are combined.

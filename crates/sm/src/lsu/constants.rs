@@ -8,6 +8,18 @@ use super::entry::{Place, Table};
 use super::statistics::LsuStatistics;
 use super::words::{self, Piece};
 
+/// Where loads of constants and parameters go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// To the constant cache.
+    ConstantCache,
+    /// Past the lane path to the L1D, as loads of constants: for processors without a constant cache, whose instructions have
+    /// one lane.
+    L1d,
+    /// Where loads of global memory go, as such. So do texels.
+    Global,
+}
+
 /// Capacity for requested lines that have not arrived: one per lane of 64 warps, more than any constant cache
 /// accepts.
 const LINES: usize = 2048;

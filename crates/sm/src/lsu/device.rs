@@ -180,7 +180,9 @@ impl DevicePath {
             return;
         }
         let passes = match entry.operation {
-            Operation::Load | Operation::Store | Operation::Copy if entry.global != 0 => {
+            Operation::Load | Operation::Store | Operation::Copy | Operation::Texture
+                if entry.global != 0 =>
+            {
                 banks.passes(entry, entry.global).taken
             }
             _ => 1,
@@ -421,7 +423,8 @@ impl DevicePath {
         statistics.lane_addresses += lanes;
         statistics.bytes_requested += lanes * u64::from(piece.width);
         let action = match entry.operation {
-            Operation::Load | Operation::Copy => Action::Load(self.trays.take()),
+            // Texels come here where they are loads of global memory.
+            Operation::Load | Operation::Copy | Operation::Texture => Action::Load(self.trays.take()),
             Operation::Store => {
                 let mut tray = self.trays.take();
                 words::gather(&mut tray, &entry.addresses, piece, &entry.image.words);
@@ -432,7 +435,6 @@ impl DevicePath {
                 atomics::fill(&mut batch, entry, group.lanes, self.combining_lanes);
                 Action::Atomic(batch)
             }
-            Operation::Texture => unreachable!("the texture unit makes its own accesses"),
             Operation::LoadMatrix(_)
             | Operation::Mbarrier(_)
             | Operation::CopyArrive

@@ -9,6 +9,7 @@ use strata_ptx::lanes::LaneMask;
 use super::address::{Places, Resolved, fault};
 use super::behind::check_mapped;
 use super::coalesce::{self, Shape};
+use super::constants::Destination;
 use super::entry::{Operation, Place, SECOND_OPERAND, SECOND_WIDE_OPERAND};
 use super::fence::{HeldBack, acquires, releases};
 use super::instruction::MemoryInstruction;
@@ -58,13 +59,21 @@ impl Lsu {
         let width = mode.ty.bytes() * usize::from(mode.vector);
         let entry = self.table.vacant();
         let target = (mode.space, width as u64);
-        let Resolved { places, is_one, stride } =
+        let Resolved { mut places, mut is_one, stride } =
             self.resolver.resolve(&memory, operands, launch, target, &mut entry.addresses)?;
         if operation != Operation::Load {
             check_support(&memory, launch, operation, mode, places)?;
         }
         if places.shared != 0 && self.behind.is_some() {
             check_mapped(&memory, launch, &entry.addresses, places.shared)?;
+        }
+        if places.constant != 0 {
+            if self.read_only == Destination::Global {
+                places.global |= std::mem::take(&mut places.constant);
+                is_one = places.is_one();
+            } else {
+                self.statistics.constant_instructions += 1;
+            }
         }
 
         entry.operation = operation;
@@ -115,7 +124,6 @@ impl Lsu {
         statistics.global_instructions += u64::from(places.global != 0);
         statistics.local_instructions += u64::from(places.local != 0);
         statistics.shared_instructions += u64::from(places.shared != 0);
-        statistics.constant_instructions += u64::from(places.constant != 0);
         statistics.split_instructions += u64::from(!is_one);
         self.count(operation);
         let place = self.table.claim();
@@ -158,7 +166,7 @@ impl Lsu {
 
     /// Queues an instruction for the constant cache, or where there is none, its one lane for the L1D.
     fn start_constants(&mut self, place: Place, ready: Cycle) {
-        if self.has_constant_cache {
+        if self.read_only == Destination::ConstantCache {
             self.constants.push(place, ready);
             self.due = self.due.min(ready);
             return;

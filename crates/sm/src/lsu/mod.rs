@@ -63,7 +63,7 @@ use strata_ptx::lanes::LaneMask;
 use crate::launch::Launch;
 
 pub use behind::WrongAccess;
-pub use config::{LsuConfig, ScratchpadConfig, Surroundings, TextureConfig};
+pub use config::{LsuConfig, ReadOnlyWay, ScratchpadConfig, Surroundings, TextureConfig};
 pub use fence::FenceState;
 pub use instruction::{Finished, MemoryInstruction};
 pub use statistics::LsuStatistics;
@@ -72,7 +72,7 @@ use address::Resolver;
 use behind::{BEHIND, Behind};
 use bulk::Bulk;
 use collective::Ending;
-use constants::ConstantPath;
+use constants::{ConstantPath, Destination};
 use copies::Copies;
 use device::{Accepted, Completed, DevicePath};
 use entry::{Entry, NO_PARENT, OWN, Operation, Place, Table};
@@ -106,8 +106,7 @@ pub struct Lsu {
     device: DevicePath,
     scratchpad: Scratchpad,
     constants: ConstantPath,
-    /// Whether constants and parameters are loaded through the constant cache, or through the L1D like all else.
-    has_constant_cache: bool,
+    read_only: Destination,
     textures: TextureUnit,
     fences: Fences,
     copies: Copies,
@@ -152,7 +151,11 @@ impl Lsu {
             ),
             scratchpad: Scratchpad::new(&config.shared, sm.shared_bytes, instructions),
             constants: ConstantPath::new(instructions),
-            has_constant_cache: true,
+            read_only: if config.loads_read_only_as_global() {
+                Destination::Global
+            } else {
+                Destination::ConstantCache
+            },
             textures: TextureUnit::new(&config.texture, instructions),
             fences: Fences::new(sm.warp_slots),
             copies: Copies::new(sm.warp_slots),
@@ -177,7 +180,7 @@ impl Lsu {
     /// loaded through the L1D.
     #[must_use]
     pub fn without_constant_cache(self) -> Lsu {
-        Lsu { has_constant_cache: false, ..self }
+        Lsu { read_only: Destination::L1d, ..self }
     }
 
     /// Loads the launch's texture and surface headers; call before the launch's first instruction.
@@ -380,12 +383,20 @@ impl Lsu {
     #[inline(never)]
     fn close_last(&mut self, place: Place, now: Cycle) {
         if self.table.get(place).operation == Operation::Texture {
-            let lanes = self.table.get(place).lanes;
-            self.textures.begin_results(place, lanes, now);
-            self.due = self.due.min(self.textures.next_event());
+            if self.read_only == Destination::Global && self.load_texels(place, now) {
+                return;
+            }
+            self.begin_results(place, now);
         } else {
             self.end(place, now);
         }
+    }
+
+    /// Starts on the results of a fetch whose texels are all here.
+    fn begin_results(&mut self, place: Place, now: Cycle) {
+        let lanes = self.table.get(place).lanes;
+        self.textures.begin_results(place, lanes, now);
+        self.due = self.due.min(self.textures.next_event());
     }
 
     /// Completes an instruction, or starts the second step of one that has two, and schedules its write-back.

@@ -1,7 +1,7 @@
 //! Issue of texture and surface instructions.
 
 use strata_engine::Cycle;
-use strata_memory::doors::Policy;
+use strata_memory::doors::{LaneAction, Policy};
 use strata_ptx::exec::{Operands, memory};
 use strata_ptx::isa::{CacheOp, Op, SurfaceMode, Ty};
 use strata_ptx::lanes::{LaneMask, Row, lanes_of};
@@ -9,7 +9,8 @@ use strata_ptx::texture::{Beyond, Header, coordinates, details, footprint, handl
 
 use super::address::{Resolver, fault};
 use super::coalesce::{self, Shape};
-use super::entry::Operation;
+use super::constants::Destination;
+use super::entry::{Operation, Place};
 use super::instruction::MemoryInstruction;
 use super::{Lsu, atomics};
 use crate::launch::{Fault, FaultKind, Launch};
@@ -52,6 +53,7 @@ impl Lsu {
         entry.operation = operation;
         entry.begin(memory);
         (entry.lanes, entry.issued, entry.policy) = (memory.lanes, now, Policy::Cached);
+        entry.lane_action = LaneAction::Pass;
         (entry.global, entry.local, entry.local_left, entry.local_word) = (0, 0, 0, 0);
         (entry.shared, entry.constant, entry.shape) = (0, 0, Shape::Any);
     }
@@ -106,12 +108,35 @@ impl Lsu {
         let place = self.table.claim();
         debug_assert!(place == at, "the place that was vacant is claimed");
         self.fences.open(memory.warp);
+        if self.read_only == Destination::Global {
+            self.statistics.texels += self.textures.get_mut(place).count();
+            self.table.get_mut(place).open = 0;
+            if !self.load_texels(place, now) {
+                self.begin_results(place, now);
+            }
+            return Ok(());
+        }
         self.table.get_mut(place).open = 1;
         self.front += 1;
         let (passes, texels) = self.textures.push(place, memory.lanes, now, self.address_latency);
         self.statistics.texture_cycles += passes;
         self.statistics.texels += texels;
         Ok(())
+    }
+
+    /// Takes the texels that a load has brought, and starts the load of the next: one of each lane, where texels are loads of
+    /// global memory. Returns false once all are here.
+    pub(super) fn load_texels(&mut self, place: Place, now: Cycle) -> bool {
+        let entry = self.table.get_mut(place);
+        let fetch = self.textures.get_mut(place);
+        fetch.take_load(&entry.image.words);
+        let Some((lanes, bytes)) = fetch.next_load(&mut entry.addresses) else { return false };
+        (entry.global, entry.width, entry.open) = (lanes, bytes, 1);
+        entry.lane_action = LaneAction::Load;
+        entry.shape = coalesce::shape(&entry.addresses, lanes, bytes.into());
+        self.front += 1;
+        self.enter_device(place, now + self.address_latency);
+        true
     }
 
     fn issue_surface<O: Operands>(

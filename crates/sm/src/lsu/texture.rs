@@ -35,6 +35,8 @@ pub struct Fetch {
     footprints: [Footprint; WARP_LANES],
     /// Per texel: lanes whose bytes have yet to be requested.
     left: [LaneMask; MAX_TEXELS],
+    /// The texel of each of these lanes that a load of global memory is to bring.
+    loading: (usize, LaneMask),
     texels: [[[u8; MAX_TEXEL_BYTES]; MAX_TEXELS]; WARP_LANES],
 }
 
@@ -44,6 +46,7 @@ impl Fetch {
         headers: [0; WARP_LANES],
         footprints: [Footprint::EMPTY; WARP_LANES],
         left: [0; MAX_TEXELS],
+        loading: (0, 0),
         texels: [[[0; MAX_TEXEL_BYTES]; MAX_TEXELS]; WARP_LANES],
     };
 
@@ -89,7 +92,7 @@ impl Fetch {
     }
 
     /// Number of texels to be read, summed over lanes.
-    fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.left.iter().map(|lanes| u64::from(lanes.count_ones())).sum()
     }
 
@@ -120,6 +123,32 @@ impl Fetch {
             }
         }
         (group, segment, requested)
+    }
+
+    /// The next texels to be loaded together, of as many lanes as have one of the first's size: fills in their addresses,
+    /// other lanes repeating one of them, and returns the lanes and the size in bytes.
+    pub fn next_load(&mut self, addresses: &mut [u64; WARP_LANES]) -> Option<(LaneMask, u8)> {
+        let texel = self.left.iter().position(|lanes| *lanes != 0)?;
+        let first = &self.footprints[self.left[texel].trailing_zeros() as usize];
+        let (bytes, repeated) = (first.bytes, first.addresses[texel]);
+        addresses.fill(repeated);
+        let mut lanes = 0;
+        for lane in lanes_of(self.left[texel]).filter(|lane| self.footprints[*lane].bytes == bytes) {
+            addresses[lane] = self.footprints[lane].addresses[texel];
+            lanes |= 1 << lane;
+        }
+        self.left[texel] &= !lanes;
+        self.loading = (texel, lanes);
+        Some((lanes, bytes))
+    }
+
+    /// Takes the texels that [`Fetch::next_load`] named last out of the words that their load has brought.
+    pub fn take_load(&mut self, words: &[Row; 8]) {
+        let (texel, lanes) = std::mem::take(&mut self.loading);
+        for lane in lanes_of(lanes) {
+            let bytes = self.texels[lane][texel].chunks_exact_mut(4);
+            bytes.zip(words).for_each(|(to, from)| to.copy_from_slice(&from.0[lane].to_le_bytes()));
+        }
     }
 
     /// Copies the bytes of every texel of `lanes` that lies in the segment out of a completed access's line.

@@ -148,6 +148,7 @@ pub fn config() -> LsuConfig {
         segment_bytes: cited(128),
         atomic_combining_lanes: None,
         global_in_banks: None,
+        read_only: None,
         shared: ScratchpadConfig {
             banks: cited(32),
             bank_bytes: cited(4),

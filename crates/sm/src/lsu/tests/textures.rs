@@ -7,13 +7,17 @@ use strata_ptx::texture::{
 
 use super::*;
 
-const FETCH: Op = Op::Texture(TextureFetch {
-    geometry: Geometry::D1,
-    integer: true,
-    result: Ty::U32,
-    gather: None,
-    detail: Detail::Base,
-});
+const FETCH: Op = Op::Texture(fetch());
+
+const fn fetch() -> TextureFetch {
+    TextureFetch {
+        geometry: Geometry::D1,
+        integer: true,
+        result: Ty::U32,
+        gather: None,
+        detail: Detail::Base,
+    }
+}
 
 /// A bench whose handle 1 is 1,024 words of linear memory, and whose kernel fetches.
 fn bench() -> Bench {
@@ -113,6 +117,49 @@ fn what_blends_nothing_does_not_wait_for_the_filter() {
         },
         "16: warp 0 pc 40"
     );
+}
+
+#[test]
+fn texels_may_be_loads_of_global_memory_one_of_each_lane_at_a_time() {
+    let config = LsuConfig { read_only: Some(Cited::new(ReadOnlyWay::AsGlobal, "test")), ..config() };
+    let mut bench = bench_with(&config, Channel::U32, Filter::Point);
+    bench.issue(0, FETCH, &texels(|lane| lane));
+    bench.drain();
+    // A load's 3 and 20 cycles, without passes through the unit, then the filter and the write-back.
+    assert_eq!(bench.l1d.log, ["3: load 0x0 128 bytes"]);
+    assert_eq!(bench.finished, ["32: warp 0 pc 40"]);
+    let red: Vec<u32> = (0..32).map(|lane| word(4 * lane)).collect();
+    assert_eq!(bench.rows[0].0.to_vec(), red);
+    let counted = bench.lsu.statistics();
+    assert_eq!((counted.texels, counted.texture_cycles, counted.lane_addresses), (32, 0, 32));
+
+    // Two texels that are blended are two loads, one after the other, and give what the unit's own accesses give.
+    let floats = TextureFetch { integer: false, result: Ty::F32, ..fetch() };
+    let between = |lane: u64| u64::from((lane as f32 + 0.75).to_bits());
+    let rows = |config: &LsuConfig| {
+        let mut bench = bench_with(config, Channel::F32, Filter::Linear);
+        bench.issue(0, Op::Texture(floats), &texels(between));
+        bench.drain();
+        (bench.rows.clone(), bench.l1d.log.len())
+    };
+    let (own, accesses) = rows(&super::config());
+    assert_eq!((accesses, rows(&config)), (2, (own, 3)));
+
+    // Narrow texels come in the low bytes of a word.
+    let narrow = |config: &LsuConfig| {
+        let mut bench = bench_with(config, Channel::U8, Filter::Point);
+        bench.issue(0, FETCH, &texels(|lane| 7 * lane));
+        bench.drain();
+        bench.rows.clone()
+    };
+    assert_eq!(narrow(&config), narrow(&super::config()));
+
+    // What lies outside is not loaded.
+    let mut bench = bench_with(&config, Channel::U32, Filter::Point);
+    bench.issue(0, FETCH, &texels(|lane| 5000 + lane));
+    bench.drain();
+    assert!(bench.l1d.log.is_empty());
+    assert_eq!(bench.finished, ["9: warp 0 pc 40"]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Cycles computed by hand: address generation 3, L1D 20, shared memory 5, constant cache 4, write-back 2.
 
+use strata_ptx::ir::window;
+
 use super::*;
 
 /// Issues instructions of warps 0, 1, ... in cycles 0, 1, ...; what the L1D saw and when they finished.
@@ -105,6 +107,50 @@ fn parameters_come_through_the_constant_cache_a_line_for_the_warp() {
     assert_eq!(bench.constants.asked, [(Cycle(3), Address(PARAMS_AT).line(), 0)]);
     assert_eq!(finished, ["9: warp 0 pc 40"]);
     assert_eq!(bench.rows, [Row::splat(word_at(PARAMS_AT + 8))]);
+}
+
+/// The unit of a machine whose read-only memory is loaded as global memory is.
+fn as_global() -> LsuConfig {
+    LsuConfig { read_only: Some(Cited::new(ReadOnlyWay::AsGlobal, "test")), ..config() }
+}
+
+#[test]
+fn parameters_may_be_loads_of_global_memory() {
+    let (log, finished, bench) = run(&as_global(), &[(load(Space::Param, Ty::U32, 1), Sources::at(|_| 8))]);
+    assert_eq!(log, [format!("3: load {:#x} 4 bytes", PARAMS_AT - BASE)]);
+    assert_eq!(finished, ["25: warp 0 pc 40"]);
+    assert_eq!(bench.rows, [Row::splat(word_at(PARAMS_AT + 8))]);
+    assert!(bench.constants.asked.is_empty());
+    let counted = bench.lsu.statistics();
+    assert_eq!((counted.global_instructions, counted.constant_instructions), (1, 0));
+    assert_eq!((counted.accesses, counted.lane_addresses, counted.bytes_requested), (1, 32, 128));
+}
+
+#[test]
+fn constants_may_be_loads_of_global_memory() {
+    let of_const = load(Space::Const, Ty::U32, 1);
+    let (log, _, bench) = run(&as_global(), &[(of_const, Sources::at(|lane| BASE + 128 * (lane / 16)))]);
+    assert_eq!(log, ["3: load 0x0 4 bytes", "4: load 0x80 4 bytes"]);
+    assert_eq!(bench.rows[0].0[31], word_at(BASE + 128));
+    assert_eq!(bench.lsu.statistics().global_instructions, 1);
+    let mut bench = Bench::new(&as_global());
+    let fault = bench.try_issue(0, LaneMask::MAX, Op::Store(mode(Space::Const, Ty::U32, 1)), &Sources::at(|_| BASE));
+    assert!(fault.unwrap_err().to_string().contains("a store to constant or parameter memory"));
+}
+
+#[test]
+fn lanes_in_parameters_and_global_memory_are_in_one_memory_then() {
+    // A generic address of each; the last half of the lanes has its bytes in global memory.
+    let mixed = |lane| if lane < 16 { window::PARAM + 8 } else { BASE + 0x100 };
+    let generic = load(Space::Generic, Ty::U32, 1);
+    let (_, _, own) = run(&config(), &[(generic, Sources::at(mixed))]);
+    let (_, _, one) = run(&as_global(), &[(generic, Sources::at(mixed))]);
+    assert_eq!(own.rows, one.rows);
+    let counted = |bench: &Bench| {
+        let counted = bench.lsu.statistics();
+        (counted.global_instructions, counted.constant_instructions, counted.split_instructions)
+    };
+    assert_eq!((counted(&own), counted(&one)), ((1, 1, 1), (1, 0, 0)));
 }
 
 fn word_at(address: u64) -> u32 {
