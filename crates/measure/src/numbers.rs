@@ -190,9 +190,17 @@ pub fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
     sums.chain(structures.flat_map(of)).collect()
 }
 
-/// The areas of a machine's designs.
+/// The areas of a machine's designs, and of all instances of those structures of its energies that have one
+/// (`area.l1d_um2`).
 pub fn area_rows(machine: &Machine) -> Vec<Row> {
-    machine.file().doors.area().iter().flat_map(area_of).collect()
+    let structures = machine.file().energy.iter().flatten();
+    let structures = structures.filter_map(|(name, structure)| {
+        let area = structure.all_area_um2(&machine.file().gpu)?;
+        let (counter, value) = (format!("{name}_um2"), Value::Real(area));
+        Some(Row { launch: None, group: "area".into(), counter, value })
+    });
+    let designs = machine.file().doors.area();
+    designs.iter().flat_map(area_of).chain(structures).collect()
 }
 
 /// The size of each component of a design in its own unit, and their sum in each unit. The L1D's components go
@@ -364,6 +372,20 @@ mod tests {
             ("area.register_file_square_micrometres", Value::Real(97_267.5)),
         ];
         assert_eq!(rows, expected.map(|(name, value)| (name.to_owned(), value)));
+    }
+
+    #[test]
+    fn structures_with_an_area_have_that_of_all_their_instances() {
+        let machine = Machine::load_with("fermi-apu", &["tcbase"], &[]).unwrap();
+        let rows = area_rows(&machine);
+        let of = |counter: &str| match rows.iter().find(|row| row.counter == counter).map(|row| row.value) {
+            Some(Value::Real(area)) => area,
+            other => panic!("{counter}: {other:?}"),
+        };
+        // Four SMs, two slices.
+        assert_eq!((of("l1d_um2"), of("l2_um2")), (4.0 * 148_439.0, 2.0 * 357_156.0));
+        assert_eq!(of("tiny_cache_um2"), 4.0 * (86_762.0 + 86_813.0 + 8_744.0));
+        assert!(!rows.iter().any(|row| row.counter == "dram_um2"));
     }
 
     #[test]

@@ -48,6 +48,9 @@ fn describe(text: &mut String, name: &str, structure: &StructureSection, machine
     for (part, cited) in &structure.leakage_mw {
         line(number(cited, "mW", &format!("leakage, {part}")));
     }
+    for (part, cited) in &structure.area_um2 {
+        line(number(cited, "um2", &format!("area, {part}")));
+    }
     for (group, events) in &structure.pj {
         for (counter, cited) in events {
             line(number(cited, "pJ", &format!("{group}.{counter}")));

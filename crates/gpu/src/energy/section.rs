@@ -27,6 +27,10 @@ pub struct StructureSection {
     #[serde(default)]
     #[schemars(extend("unit" = "mW", "minimum" = 0))]
     pub leakage_mw: BTreeMap<String, Cited<f64>>,
+    /// Area of a part of each instance, in square micrometres; no energy follows from it.
+    #[serde(default)]
+    #[schemars(extend("unit" = "um^2", "minimum" = 0))]
+    pub area_um2: BTreeMap<String, Cited<f64>>,
     /// Energy of one event in picojoules, by the statistics group and the name of the counter that counts it.
     #[serde(default)]
     #[schemars(extend("unit" = "pJ", "minimum" = 0))]
@@ -70,11 +74,18 @@ impl Per {
 }
 
 impl StructureSection {
+    /// The area of all instances in a machine; `None` if none is given.
+    pub fn all_area_um2(&self, gpu: &GpuConfig) -> Option<f64> {
+        let parts = self.area_um2.values().map(|part| **part);
+        (!self.area_um2.is_empty()).then(|| parts.sum::<f64>() * self.per.instances(gpu) as f64)
+    }
+
     /// Refuses impossible numbers. The error names the key.
     pub(crate) fn check(&self) -> Result<(), String> {
         let leakage = ("leakage_mw".to_owned(), &self.leakage_mw);
+        let area = ("area_um2".to_owned(), &self.area_um2);
         let events = self.pj.iter().map(|(group, events)| (format!("pj.{group}"), events));
-        for (table, values) in std::iter::once(leakage).chain(events) {
+        for (table, values) in [leakage, area].into_iter().chain(events) {
             for (key, cited) in values {
                 if !cited.value.is_finite() || cited.value < 0.0 {
                     return Err(format!("{table}.{key}: found {}, expected a number from 0 on", cited.value));

@@ -100,6 +100,11 @@ fn mistakes_are_named_with_file_key_found_and_expected() {
             "m.toml: energy.l1d.leakage_mw.sram: found no source, expected one, or `ASSUMED: why`",
         ),
         (
+            "pj.l1d.data_reads",
+            "area_um2.sram = { value = -1, source = \"x\" }\npj.l1d.data_reads",
+            "m.toml: energy.l1d.area_um2.sram: found -1, expected a number from 0 on",
+        ),
+        (
             "leakage_mw.constant = { value = 30000",
             "leakage_mw.constant = { value = inf",
             "m.toml: energy.rest.leakage_mw.constant: found inf, expected a number from 0 on",
