@@ -76,6 +76,8 @@ const OVERRIDES: &[(&str, &str)] = &[
      "m.toml with --set sm.register_unit=33: sm.register_unit = 33: expected a multiple of 32"),
     ("sm.register_file.banks=65",
      "m.toml with --set sm.register_file.banks=65: sm.register_file.sram: banks: must be 1 to 64, found 65"),
+    ("lsu.read_only=lane-path",
+     "--set lsu.read_only=lane-path: unknown variant `lane-path`, expected `own-paths` or `as-global`"),
     ("sm.units.sp=0",
      "m.toml with --set sm.units.sp=0: sm.units = 0: expected 1 to 16"),
     ("sm.timing.int_add.unit=ldst",

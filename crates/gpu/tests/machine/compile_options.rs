@@ -26,3 +26,13 @@ fn the_compiler_knows_how_many_threads_an_sm_holds_and_how_registers_are_handed_
         assert_eq!(options.sm_registers / threads / unit * unit, full, "{name}");
     }
 }
+
+#[test]
+fn the_compiler_knows_whether_parameters_are_loaded() {
+    let loads = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        Machine::load("fermi-apu", &sets).expect("it is built in").compile_options().loads_parameters
+    };
+    assert!(!loads(&[]) && !loads(&["lsu.read_only=own-paths"]));
+    assert!(loads(&["lsu.read_only=as-global"]));
+}

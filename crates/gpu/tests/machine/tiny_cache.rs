@@ -1,9 +1,10 @@
 //! tinyCaches in a whole machine: results are right, laws hold, skipping equals ticking, and they stand in one machine
 //! with FUSE's L1D and Hi-End's register file.
 
-use crate::support::{How, run_on, ticked, verified};
+use crate::support::{How, PLAIN, counter, module, on_device, run_on, ticked, verified};
 use strata_gpu::machine::Machine;
-use strata_workloads::{Size, find};
+use strata_gpu::results::RunResult;
+use strata_workloads::{Arg, Device, Shape, Size, find};
 
 /// A single line, which is always replaced.
 const TINY: &[&str] = &["lane_path.tiny-cache.lines=1", "lane_path.tiny-cache.ways=1"];
@@ -41,6 +42,68 @@ fn results_are_right_on_every_system() {
             verified(&machine, program.as_ref(), How::CHECKED, &what);
         }
     }
+}
+
+#[test]
+fn parameters_and_constants_may_go_through_the_caches() {
+    let count = |result: &RunResult, group: &str, name: &str| -> u64 {
+        let groups = result.statistics.iter().filter(|found| found.name == group);
+        groups.filter_map(|found| found.get(name)).sum()
+    };
+    for name in
+        ["backprop", "bfs", "sepconv", "hotspot", "saxpy", "sgemm", "parboil-spmv", "srad_v2", "transpose", "spmv"]
+    {
+        let program = find(name).unwrap().program(Size::Test).unwrap();
+        let runs = |system: &str| {
+            ["own-paths", "as-global"].map(|way| {
+                let way = format!("lsu.read_only={way}");
+                let machine = machine("fermi-apu", &[system], &[&way]);
+                verified(&machine, program.as_ref(), How::CHECKED, &format!("{system}, {way}"))
+            })
+        };
+        let [own, all] = runs("tcbase");
+        assert_eq!(count(&all, "lsu", "constant_instructions"), 0, "{name}");
+        assert_eq!(count(&all, "constant_cache", "accesses"), 0, "{name}");
+        let loads = |result: &RunResult| count(result, "tiny_cache", "global_loads");
+        assert!(loads(&all) > loads(&own), "{name}: {} and {}", loads(&all), loads(&own));
+        // Without tinyCaches the same loads go to the DL1G.
+        let [without, with] = runs("notc");
+        let asked = |result: &RunResult| count(result, "lsu", "lane_addresses");
+        assert_eq!(asked(&with) - asked(&without), loads(&all) - loads(&own), "{name}");
+    }
+}
+
+#[test]
+fn a_parameter_is_a_load_of_each_lane_that_is_counted_as_global() {
+    let text = module(
+        ".visible .entry k(.param .u64 out, .param .u32 left, .param .u32 right) {\n\
+         .reg .b32 %r<8>; .reg .b64 %rd<4>;\n\
+         ld.param.u64 %rd0, [out]; ld.param.u32 %r0, [left]; ld.param.u32 %r1, [right];\n\
+         add.u32 %r2, %r0, %r1; mov.u32 %r3, %tid.x; mul.wide.u32 %rd1, %r3, 4; add.u64 %rd2, %rd0, %rd1;\n\
+         st.global.u32 [%rd2], %r2;\nret;\n}\n",
+    );
+    let launched = |way: &str| {
+        let machine = machine("fermi-apu", &["tcbase"], &["gpu.memory_mib=64", way]);
+        on_device(&machine, PLAIN, &text, |device| {
+            let out = device.alloc("out", 1024).unwrap();
+            let shape = Shape::new([1, 1, 1], [40, 1, 1]);
+            device.launch("k", shape, &[Arg::Ptr(out), Arg::U32(1900), Arg::U32(126)]).unwrap();
+            let mut bytes = vec![0; 160];
+            device.download(out, &mut bytes).unwrap();
+            assert!(bytes.chunks_exact(4).all(|word| word == 2026u32.to_le_bytes()), "{way}");
+            [
+                counter(device, "lsu", "loads"),
+                counter(device, "lsu", "global_instructions"),
+                counter(device, "tiny_cache", "global_loads"),
+                counter(device, "tiny_cache", "load_hits"),
+            ]
+        })
+    };
+    // Two warps of 32 and 8 lanes store once; with three loads of parameters, of which a lane's first brings the block.
+    assert_eq!(launched("lsu.read_only=own-paths"), [0, 2, 0, 0]);
+    let [loads, global, lanes, hits] = launched("lsu.read_only=as-global");
+    assert_eq!((loads, global, lanes), (6, 8, 120));
+    assert!((40..=88).contains(&hits), "{hits} of 120 hit; 32 lanes miss once, or until the block has come");
 }
 
 #[test]

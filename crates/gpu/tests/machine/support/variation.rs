@@ -58,6 +58,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("lsu.shared.remote_latency_cycles", &["1", "90"]),
     ("lsu.shared.pairs_together", &["true", "false"]),
     ("lsu.global_in_banks", &["true", "false"]),
+    ("lsu.read_only", &["own-paths", "as-global"]),
     ("l1d.sram.sets", &["1", "2", "8"]),
     ("l1d.sram.ways", &["1", "2", "8"]),
     ("l1d.sram.set_index", &["\"bits\"", "\"modulo\""]),

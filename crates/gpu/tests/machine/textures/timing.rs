@@ -3,6 +3,7 @@
 use strata_engine::statistics::Group;
 use strata_gpu::device::Modelled;
 use strata_gpu::gpu::{Gpu, GpuOptions};
+use strata_gpu::machine::Machine;
 use strata_ptx::isa::Geometry;
 use strata_ptx::texture::{Addressing, Filter};
 
@@ -21,14 +22,23 @@ fn measure(
     (sets, ticked): (&[&str], bool),
 ) -> (u64, Vec<Group>, Vec<[u32; 4]>) {
     let sets: Vec<&str> = [&["gpu.sms=2", "gpu.memory_mib=16"], sets].concat();
-    let machine = crate::support::gtx480(&sets);
+    measure_on(&crate::support::gtx480(&sets), spec, body, words, (options, ticked))
+}
+
+fn measure_on(
+    machine: &Machine,
+    spec: &Spec,
+    body: &str,
+    words: &[[u32; 4]],
+    (options, ticked): (GpuOptions, bool),
+) -> (u64, Vec<Group>, Vec<[u32; 4]>) {
     let (bytes, _) = texels(spec);
-    let mut gpu = Gpu::new(&machine, options).unwrap();
+    let mut gpu = Gpu::new(machine, options).unwrap();
     if ticked {
         gpu.tick_every_cycle();
     }
-    let backend = Modelled::new(gpu, &machine).unwrap();
-    let mut bench = Bench::new(backend, &machine, &kernel("", body), spec, &bytes);
+    let backend = Modelled::new(gpu, machine).unwrap();
+    let mut bench = Bench::new(backend, machine, &kernel("", body), spec, &bytes);
     let handle = bench.card.create_texture(spec.texture(bench.image)).unwrap();
     let results = bench.run(handle, words).unwrap();
     let backend = bench.card.backend_mut();
@@ -64,6 +74,36 @@ fn threads_and_windows_change_nothing() {
     let narrow = &["lsu.accesses=4", "lsu.queue=3"][..];
     let skipped = measure(&spec, &body, &scattered(), PLAIN, (narrow, false));
     assert!(skipped == measure(&spec, &body, &scattered(), PLAIN, (narrow, true)));
+}
+
+#[test]
+fn texels_may_be_loads_through_a_lane_path() {
+    let spec = Spec {
+        filter: Filter::Linear,
+        addressing: Addressing::Border,
+        ..Spec::new(Geometry::D2, [64, 48, 1])
+    };
+    let body = format!("{FETCH} ld.global.u32 %r12, [%rd0]; {FETCH}");
+    let machine = |systems: &[&str], way: &str| {
+        let sets = ["gpu.sms=2", "gpu.memory_mib=16", way].map(str::to_owned);
+        Machine::load_with("gtx480", systems, &sets).unwrap()
+    };
+    let on = |machine: &Machine, ticked| measure_on(machine, &spec, &body, &scattered(), (PLAIN, ticked));
+    let (_, own, results) = on(&machine(&["tcbase"], "lsu.read_only=own-paths"), false);
+    for systems in [&["tcbase"] as &[&str], &["bypass-global"], &[]] {
+        let machine = machine(systems, "lsu.read_only=as-global");
+        let skipped = on(&machine, false);
+        assert!(skipped == on(&machine, true), "{systems:?}");
+        assert!(skipped.2 == results, "{systems:?}");
+        assert_eq!(count(&skipped.1, "lsu", "texels"), count(&own, "lsu", "texels"));
+        assert_eq!(count(&skipped.1, "lsu", "constant_lines"), 0);
+        if systems == ["tcbase"] {
+            // Each texel, and three parameters of each thread, are loads of its lane.
+            let more = count(&own, "lsu", "texels") + 3 * u64::from(THREADS);
+            let loads = |groups| count(groups, "tiny_cache", "global_loads");
+            assert_eq!(loads(&skipped.1), loads(&own) + more);
+        }
+    }
 }
 
 #[test]
