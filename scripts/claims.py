@@ -21,6 +21,9 @@ import tomllib
 
 import pages
 
+# Claims that a table of a choice has columns for.
+WIDEST = 6
+
 VERDICTS = ["reproduced", "direction", "far", "contradicted", "implied", "not measured"]
 
 
@@ -139,6 +142,9 @@ def depends_on(sensitivities):
             texts = [choice["texts"][place] for place in moving(of)]
             if any(texts):
                 lines.append([label, *(text or "not measured" for text in texts)])
+        if len(shown) > WIDEST:
+            # A line for each claim: so many columns do not fit a page.
+            head, *lines = zip(head, *lines, strict=True)
         parts.append(f"**{of['title']}.** {of['source']}\n\n{pages.table(head, lines)}")
     if still:
         parts.append(f"These move nothing by more than a tenth of what is published: {'; '.join(still)}.")
