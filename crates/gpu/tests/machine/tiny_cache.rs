@@ -50,9 +50,18 @@ fn parameters_and_constants_may_go_through_the_caches() {
         let groups = result.statistics.iter().filter(|found| found.name == group);
         groups.filter_map(|found| found.get(name)).sum()
     };
-    for name in
-        ["backprop", "bfs", "sepconv", "hotspot", "saxpy", "sgemm", "parboil-spmv", "srad_v2", "transpose", "spmv"]
-    {
+    for name in [
+        "backprop",
+        "bfs",
+        "sepconv",
+        "hotspot",
+        "saxpy",
+        "sgemm",
+        "parboil-spmv",
+        "srad_v2",
+        "transpose",
+        "spmv",
+    ] {
         let program = find(name).unwrap().program(Size::Test).unwrap();
         let runs = |system: &str| {
             ["own-paths", "as-global"].map(|way| {

@@ -134,7 +134,8 @@ fn constants_may_be_loads_of_global_memory() {
     assert_eq!(bench.rows[0].0[31], word_at(BASE + 128));
     assert_eq!(bench.lsu.statistics().global_instructions, 1);
     let mut bench = Bench::new(&as_global());
-    let fault = bench.try_issue(0, LaneMask::MAX, Op::Store(mode(Space::Const, Ty::U32, 1)), &Sources::at(|_| BASE));
+    let fault =
+        bench.try_issue(0, LaneMask::MAX, Op::Store(mode(Space::Const, Ty::U32, 1)), &Sources::at(|_| BASE));
     assert!(fault.unwrap_err().to_string().contains("a store to constant or parameter memory"));
 }
 
