@@ -21,7 +21,7 @@ const MOST_STEPS: u64 = 4_000;
 const THREADS: u32 = 40;
 
 /// What to compile for: plenty of registers with loads moved ahead, and independent threads; and so few that values are spilled, as
-/// written.
+/// written, with parameters loaded.
 const OPTIONS: [Options; 2] = [
     Options {
         max_registers: 63,
@@ -34,6 +34,7 @@ const OPTIONS: [Options; 2] = [
         allocation: RegisterAllocation::Spread,
         indirect_mov: true,
         independent_threads: true,
+        loads_parameters: false,
     },
     Options {
         max_registers: 16,
@@ -46,6 +47,7 @@ const OPTIONS: [Options; 2] = [
         allocation: RegisterAllocation::Separate,
         indirect_mov: true,
         independent_threads: false,
+        loads_parameters: true,
     },
 ];
 
