@@ -249,7 +249,13 @@ impl Lsu {
         }
         while let Some(done) = lanes.path.completed(now) {
             match done {
-                LaneDone::Request(request) => self.finish_lanes(&mut lanes, request, now),
+                LaneDone::Request(request) => {
+                    let place = self.finish_lanes(&mut lanes, request);
+                    // What ends may have another turn: a fetch, whose next texels are a load of their own.
+                    self.lanes = Some(lanes);
+                    self.close(place, now);
+                    lanes = self.lanes.take().expect("the lane path was put back");
+                }
                 LaneDone::Event(token) => match lanes.waiters.remove(token) {
                     Waiter::Nobody => {}
                     Waiter::Fence(warp) => self.fences.close(warp),
@@ -280,8 +286,8 @@ impl Lsu {
         waiting < self.queue as usize
     }
 
-    /// Completes the lanes that the path has served, with the words that they loaded.
-    fn finish_lanes(&mut self, lanes: &mut Lanes, request: Box<LaneRequest>, now: Cycle) {
+    /// Takes what the lanes that the path has served have loaded. Returns their instruction's place.
+    fn finish_lanes(&mut self, lanes: &mut Lanes, request: Box<LaneRequest>) -> Place {
         let place = request.token as Place;
         let entry = self.table.get_mut(place);
         if request.space == LaneSpace::Global {
@@ -294,7 +300,7 @@ impl Lsu {
             }
         }
         lanes.spare.push(request);
-        self.close(place, now);
+        place
     }
 
     /// Hands what the path sends to the memory of its space.

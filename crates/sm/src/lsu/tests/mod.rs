@@ -5,6 +5,7 @@ mod collective;
 mod cost;
 mod faults;
 mod fences;
+mod lanes;
 mod model;
 mod prefetches;
 mod tables;

@@ -145,6 +145,12 @@ fn texels_may_be_loads_of_global_memory_one_of_each_lane_at_a_time() {
     let (own, accesses) = rows(&super::config());
     assert_eq!((accesses, rows(&config)), (2, (own, 3)));
 
+    // Both take the lane path, where there is one.
+    let mut bench = super::lanes::behind_a_path(bench_with(&config, Channel::F32, Filter::Linear));
+    bench.issue(0, Op::Texture(floats), &texels(between));
+    bench.drain();
+    assert_eq!((bench.rows, bench.l1d.log.len()), (rows(&super::config()).0, 0));
+
     // Narrow texels come in the low bytes of a word.
     let narrow = |config: &LsuConfig| {
         let mut bench = bench_with(config, Channel::U8, Filter::Point);
