@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use strata_memory::doors::{LaneAction, LaneDone, LaneEvent, LaneItem, LanePath, LaneRequest, LaneSpace};
-use strata_memory::{LINE_BYTES, Tray};
+use strata_memory::Tray;
 
 use super::*;
 
@@ -75,6 +75,5 @@ fn parameters_and_constants_take_the_lane_path_as_global_loads_do() {
     let memory = Memory::numbered();
     let word = |at: usize| u32::from_le_bytes(memory.0[at..at + 4].try_into().unwrap());
     assert_eq!((bench.rows[0].0[31], bench.rows[1].0[31]), (word(8 * 31), word(8 * 31 + 4)));
-    assert!(8 * 31 >= LINE_BYTES, "lanes are in several lines");
     assert_eq!(bench.lsu.statistics().global_instructions, 2);
 }
