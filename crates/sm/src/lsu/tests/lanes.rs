@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use strata_memory::doors::{LaneAction, LaneDone, LaneEvent, LaneItem, LanePath, LaneRequest, LaneSpace};
 use strata_memory::Tray;
+use strata_memory::doors::{LaneAction, LaneDone, LaneEvent, LaneItem, LanePath, LaneRequest, LaneSpace};
 
 use super::*;
 
