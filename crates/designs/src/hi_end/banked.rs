@@ -5,7 +5,7 @@ use strata_engine::statistics::{Group, Statistics};
 use strata_memory::doors::{Arrival, CollectorPort, RegisterFile, RegisterFileSite, Ticket};
 use strata_warp::{ALL_LANES, LaneMask, Reg, Row, WARP_LANES};
 
-use super::config::{Arbitration, BankedConfig};
+use super::config::{Arbitration, BankedConfig, PartialWrites, WriteBacks};
 use super::layout::{Layout, ROW_BITS};
 use super::reads::{Destination, ReadQueues, UnderWay};
 use super::statistics::BankStatistics;
@@ -19,6 +19,8 @@ pub struct BankedRegisterFile {
     lanes_per_bank: u32,
     write_cycles: u64,
     arbitration: Arbitration,
+    write_backs: WriteBacks,
+    partial_writes: PartialWrites,
     rows: Vec<Row>,
     /// By group: the first cycle in which its banks are free.
     free_at: Vec<Cycle>,
@@ -38,6 +40,8 @@ impl BankedRegisterFile {
             lanes_per_bank: *banks.bits / 32,
             write_cycles: u64::from(*banks.write_cycles),
             arbitration: *config.arbitration,
+            write_backs: config.write_backs.as_deref().map_or(WriteBacks::Stall, |of| *of),
+            partial_writes: config.partial_writes.as_deref().map_or(PartialWrites::ActiveLanes, |of| *of),
             rows: Row::zeros(site.rows),
             free_at: vec![Cycle::ZERO; layout.groups() as usize],
             reads: ReadQueues::new(layout.groups()),
@@ -90,17 +94,21 @@ impl RegisterFile for BankedRegisterFile {
         let free_at = &mut self.free_at[place.group as usize];
         if *free_at > now || reads_first {
             self.statistics.write_conflicts += 1;
-            return false;
+            if self.write_backs == WriteBacks::Stall {
+                return false;
+            }
+        } else {
+            *free_at = now + self.write_cycles;
         }
-        *free_at = now + self.write_cycles;
         self.rows[id as usize].merge(lanes, row);
         self.statistics.writes += 1;
+        self.statistics.partial_writes += u64::from(lanes != ALL_LANES);
         self.banks.row_writes += 1;
-        self.banks.bits_written += u64::from(lanes.count_ones()) * 32;
-        if lanes == ALL_LANES {
+        if lanes == ALL_LANES || self.partial_writes == PartialWrites::WholeRow {
+            self.banks.bits_written += u64::from(ROW_BITS);
             self.wear.wrote(place, 0, self.layout.banks_per_row());
         } else {
-            self.statistics.partial_writes += 1;
+            self.banks.bits_written += u64::from(lanes.count_ones()) * 32;
             let share = LaneMask::MAX >> (WARP_LANES as u32 - self.lanes_per_bank);
             for bank in 0..self.layout.banks_per_row() {
                 if lanes >> (bank * self.lanes_per_bank) & share != 0 {

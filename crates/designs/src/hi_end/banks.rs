@@ -93,7 +93,7 @@ impl Banks {
     /// way. Returns whether it does.
     pub fn begin(&mut self, layout: &Layout, row: RowId, value: &Row, range: Range, now: Cycle) -> bool {
         let place = layout.place(row);
-        let first = self.levelling.next(row, &self.table);
+        let first = self.levelling.next(row, layout, &self.table);
         let count = range.banks(self.bank_bytes);
         let banks = self.mask(first, count);
         let from = now + self.timing.compression;

@@ -18,6 +18,12 @@ pub struct BankedConfig {
     pub banks: BanksConfig,
     /// Which access a free group of banks takes first.
     pub arbitration: Cited<Arbitration>,
+    /// What becomes of a write whose banks are busy; it stalls when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_backs: Option<Cited<WriteBacks>>,
+    /// What a write of some lanes of a row activates; the banks of these lanes when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_writes: Option<Cited<PartialWrites>>,
     /// Areas in square micrometres, where a source gives them.
     #[serde(default)]
     pub area_um2: AreaConfig,
@@ -35,6 +41,10 @@ pub struct HierarchicalConfig {
     pub wear_levelling: Cited<WearLevelling>,
     /// What becomes of a warp's rows above the banks when it ends.
     pub dead_rows: Cited<DeadRows>,
+    /// What becomes of a write when another has the port in that cycle; it stalls when absent. A full buffer refuses
+    /// in any case: the rows have values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_backs: Option<Cited<WriteBacks>>,
     /// The register cache, in front of a delay buffer.
     pub register_cache: Option<RegisterCacheConfig>,
     /// The delay buffer between register cache and banks.
@@ -144,6 +154,28 @@ pub enum Arbitration {
     WritesFirst,
     /// A read; a write waits until no read of its group does.
     ReadsFirst,
+}
+
+/// What becomes of a write for which banks or a port are busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteBacks {
+    /// It stays in the pipeline and is offered again.
+    Stall,
+    /// It is taken at once, and takes no time of the banks: GPGPU-Sim 3.2.2 ignores whether they are free
+    /// (`shader.cc`, 2013, `shader_core_ctx::writeback`: "un-stallable").
+    NeverStall,
+}
+
+/// What a write of some lanes of a row activates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartialWrites {
+    /// The banks that hold these lanes; the energy is that of the lanes.
+    ActiveLanes,
+    /// All banks of the row, as a write of all lanes: GPGPU-Sim 3.2.2 counts a warp's lanes whatever its mask
+    /// (`shader.cc`, 2013, `opndcoll_rfu_t::writeback`).
+    WholeRow,
 }
 
 /// What becomes of an ended warp's rows above the banks.

@@ -7,7 +7,7 @@ use strata_memory::doors::{Arrival, CollectorPort, RegisterFile, RegisterFileSit
 use strata_warp::{ALL_LANES, LaneMask, Reg, Row};
 
 use super::banks::{Banks, Timing};
-use super::config::{DeadRows, HierarchicalConfig};
+use super::config::{DeadRows, HierarchicalConfig, WriteBacks};
 use super::delay_buffer::DelayBuffer;
 use super::layout::{Layout, ROW_BITS, RowId};
 use super::reads::{Destination, Merge, Read, ReadQueues, UnderWay};
@@ -25,6 +25,7 @@ pub struct HierarchicalRegisterFile {
     /// Rows in the buffer from which on writes do not wait for reads.
     eager_from: u32,
     dead_rows: DeadRows,
+    write_backs: WriteBacks,
     /// Bits of a line's or an entry's name: warp, register and valid flag.
     name_bits: u64,
     reads: ReadQueues,
@@ -72,6 +73,7 @@ impl HierarchicalRegisterFile {
             rows_per_cycle: *config.compression.rows_per_cycle,
             eager_from: *buffer.eager_from,
             dead_rows: *config.dead_rows,
+            write_backs: config.write_backs.as_deref().map_or(WriteBacks::Stall, |of| *of),
             name_bits: cache.map_or(12, |cache| u64::from(*cache.warp_bits + *cache.register_bits) + 1),
             reads: ReadQueues::new(layout.groups()),
             from_cache: UnderWay::new(cache.map_or(1, |of| u64::from(*of.read_latency_cycles)), site.tickets),
@@ -228,17 +230,24 @@ impl HierarchicalRegisterFile {
         self.hierarchy.buffer_bits_written += u64::from(ROW_BITS) + self.name_bits;
     }
 
+    /// Whether a port refuses a write because it has taken one in this cycle.
+    #[inline]
+    fn has_written(&self, port: u32) -> bool {
+        self.written >> port & 1 == 1 && self.write_backs == WriteBacks::Stall
+    }
+
     /// Writes through the register cache. Returns whether it takes the write.
     #[inline]
     fn write_to_cache(&mut self, warp: u8, register: Reg, lanes: LaneMask, value: &Row) -> bool {
         let row = self.layout.row(warp, register);
         let merges = self.needs_merge(row, lanes);
-        let cache = self.cache.as_mut().expect("the write goes there");
+        let cache = self.cache.as_ref().expect("the write goes there");
         let line = cache.line(warp, register, row);
         let bank = cache.bank(line);
-        if self.written >> bank & 1 == 1 {
+        if self.has_written(bank) {
             return false;
         }
+        let cache = self.cache.as_mut().expect("the write goes there");
         match cache.room(line, row) {
             Room::Hit => {
                 cache.update(line, lanes, value);
@@ -282,7 +291,7 @@ impl HierarchicalRegisterFile {
     fn write_to_buffer(&mut self, warp: u8, register: Reg, lanes: LaneMask, value: &Row) -> bool {
         let row = self.layout.row(warp, register);
         let group = self.layout.place(row).group;
-        if self.written >> group & 1 == 1 {
+        if self.has_written(group) {
             return false;
         }
         self.hierarchy.buffer_bits_read += u64::from(self.buffer.entries()) * self.name_bits;

@@ -27,8 +27,9 @@
 //! 2. The register cache has as many single-ported banks as there are groups (`register_cache.banks`), beside the
 //!    ports of the groups. In one cycle a bank takes one write or serves one read; writes go first. A row leaves
 //!    in the cycle in which another takes its line.
-//! 3. A line's number is `warp * registers per warp + register` modulo the number of lines: "a logical shifter
-//!    and an adder" (IV-B1). The parameter is `register_cache.index`.
+//! 3. A line's number is `warp * registers per warp + register` modulo the number of lines (`register_cache.index`):
+//!    the paper does not say which bits of a name are a line's. "A logical shifter and an adder" (IV-B1) compute the
+//!    tag, the name itself: read literally, a line's number is its low bits (`index = "tag"`).
 //! 4. Where a read is served is decided when it is granted; of the reads that can be served, the oldest goes first.
 //!    A read from the banks takes the latency of V-C (four cycles), compressed or not.
 //! 5. One row's compression begins in a cycle (`compression.rows_per_cycle`), the oldest first whose banks are
@@ -43,9 +44,12 @@
 //! 8. A write wears all 64 bits of each bank that takes part. A row's first bank point value is the number of its
 //!    entry: rows that are written rarely would otherwise all wear the first banks
 //!    (`wear_levelling = "bank-point-from-zero"`).
-//! 9. Banks alone write only the active lanes of a row. A write goes before the reads of its group, as in
-//!    GPGPU-Sim's arbiter (`arbitration`).
-//! 10. In the central write buffer, a write of a row whose write has not begun changes it in place. A read that
+//! 9. Banks alone write only the active lanes of a row (`partial_writes`). A write goes before the reads of its group,
+//!    as in GPGPU-Sim's arbiter (`arbitration`), and waits for those that are busy, where GPGPU-Sim's never waits
+//!    (`write_backs`).
+//! 10. Without wear levelling a value begins at the first bank of its group, so two writes of a group never overlap; the
+//!     paper does not say where values of STT+WB+BDI begin (`wear_levelling = "entry"`, `"bank-point"`).
+//!     In the central write buffer, a write of a row whose write has not begun changes it in place. A read that
 //!     finds its row there activates the banks too. The paper gives no number of entries: they are ASSUMED.
 //! 11. Energy is counted by bits of the banks that take part. Searching the buffer reads the name of every entry.
 
@@ -71,7 +75,7 @@ mod write_buffer;
 pub use banked::BankedRegisterFile;
 pub use config::{
     Arbitration, AreaConfig, BankedConfig, BanksConfig, BufferConfig, CompressionConfig, DeadRows,
-    HierarchicalConfig, RegisterCacheConfig,
+    HierarchicalConfig, PartialWrites, RegisterCacheConfig, WriteBacks,
 };
 pub use hierarchical::HierarchicalRegisterFile;
 pub use register_cache::CacheIndex;

@@ -7,13 +7,14 @@ use strata_warp::{LaneMask, Reg, Row};
 use super::held::Held;
 use super::layout::{RowId, rotated};
 
-/// How the line of a register is computed from warp and register: "a logical shifter and an adder" (IV-B1).
+/// How the line of a register is computed from warp and register. The paper says only of the tag that "a logical shifter
+/// and an adder" compute it (IV-B1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheIndex {
     /// `warp * registers per warp + register`, modulo the number of lines.
     Row,
-    /// `(warp << register bits) + register`, modulo the number of lines: the low bits of the tag.
+    /// `(warp << register bits) + register`, modulo the number of lines: the low bits of IV-B1's tag.
     Tag,
     /// `register * 64 + warp`, modulo the number of lines.
     RegisterFirst,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::indicator_table::IndicatorTable;
-use super::layout::RowId;
+use super::layout::{Layout, RowId};
 
 /// Where in its group of banks a row's next value begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +15,8 @@ pub enum WearLevelling {
     BankPoint,
     /// Behind its last value; every row's first value begins at the first bank.
     BankPointFromZero,
+    /// Always at the bank of its entry's number: rows of a group begin at different banks, and nothing is levelled.
+    Entry,
     /// Always at the first bank.
     None,
 }
@@ -23,18 +25,19 @@ impl WearLevelling {
     /// The bank at which a row's first value begins, before it is taken modulo the banks of a group.
     pub fn initial(self, entry: u32) -> u32 {
         match self {
-            WearLevelling::BankPoint => entry,
+            WearLevelling::BankPoint | WearLevelling::Entry => entry,
             WearLevelling::BankPointFromZero | WearLevelling::None => 0,
         }
     }
 
     /// The bank at which a row's next value begins.
     #[inline]
-    pub fn next(self, row: RowId, table: &IndicatorTable) -> u32 {
+    pub fn next(self, row: RowId, layout: &Layout, table: &IndicatorTable) -> u32 {
         match self {
             WearLevelling::BankPoint | WearLevelling::BankPointFromZero => {
                 u32::from(table.get(row).bank_point)
             }
+            WearLevelling::Entry => layout.place(row).entry % layout.banks_per_row(),
             WearLevelling::None => 0,
         }
     }
@@ -46,7 +49,6 @@ mod tests {
     use strata_memory::base_delta::DeltaWidth;
 
     use super::super::compression::Range;
-    use super::super::layout::Layout;
     use super::super::wear::Wear;
     use super::*;
 
@@ -64,7 +66,7 @@ mod tests {
         let mut table = IndicatorTable::new(&layout, |row| levelling.initial(layout.place(row).entry));
         let mut wear = Wear::new(&layout);
         for (row, range) in writes {
-            let first = levelling.next(row, &table);
+            let first = levelling.next(row, &layout, &table);
             wear.wrote(layout.place(row), first, range.banks(8));
             table.update(row, first, range);
         }
@@ -98,6 +100,19 @@ mod tests {
         let once = |levelling| spread(levelling, (0..1024).map(|row| (row, RANGES[1])));
         assert!(once(WearLevelling::BankPoint) < 5.0);
         assert!(once(WearLevelling::BankPointFromZero) > 100.0);
+    }
+
+    #[test]
+    fn by_entry_every_value_of_a_row_begins_at_the_same_bank_and_rows_begin_at_all_of_them() {
+        let layout = Layout::new(64, 64, 1024);
+        let mut table =
+            IndicatorTable::new(&layout, |row| WearLevelling::Entry.initial(layout.place(row).entry));
+        let next = |row, table: &IndicatorTable| WearLevelling::Entry.next(row, &layout, table);
+        for row in 0..1024 {
+            assert_eq!(next(row, &table), row / 4 % 16);
+            table.update(row, next(row, &table), RANGES[2]);
+            assert_eq!((table.first_bank(row), next(row, &table)), (row / 4 % 16, row / 4 % 16));
+        }
     }
 
     #[test]

@@ -5,6 +5,9 @@ use strata_memory::doors::RegisterFileDesign;
 use super::*;
 use crate::contract::register_file::{Contract, check, check_with_skips};
 
+const LEVELLINGS: [WearLevelling; 4] =
+    [WearLevelling::BankPoint, WearLevelling::BankPointFromZero, WearLevelling::Entry, WearLevelling::None];
+
 /// Every system of the paper, and small and odd ones.
 fn designs() -> Vec<(String, Box<dyn RegisterFileDesign>)> {
     let mut designs: Vec<(String, Box<dyn RegisterFileDesign>)> = vec![
@@ -18,6 +21,18 @@ fn designs() -> Vec<(String, Box<dyn RegisterFileDesign>)> {
             "narrow banks".into(),
             Box::new(banked(BanksConfig { count: cited(32), bits: cited(32), ..banks(3, 7) })),
         ),
+        (
+            "never stalls".into(),
+            Box::new(BankedConfig {
+                write_backs: Some(cited(WriteBacks::NeverStall)),
+                partial_writes: Some(cited(PartialWrites::WholeRow)),
+                ..banked(banks(1, 4))
+            }),
+        ),
+        (
+            "ports never stall".into(),
+            Box::new(HierarchicalConfig { write_backs: Some(cited(WriteBacks::NeverStall)), ..small(16, 4) }),
+        ),
         ("stt-wb-bdi".into(), Box::new(write_buffered(16))),
         ("one entry".into(), Box::new(write_buffered(1))),
         (
@@ -29,7 +44,7 @@ fn designs() -> Vec<(String, Box<dyn RegisterFileDesign>)> {
         ),
     ];
     for (lines, entries) in [(256, 16), (64, 16), (16, 4), (3, 1), (1, 1)] {
-        for levelling in [WearLevelling::BankPoint, WearLevelling::BankPointFromZero, WearLevelling::None] {
+        for levelling in LEVELLINGS {
             let mut config = small(lines, entries);
             config.wear_levelling = cited(levelling);
             let name = format!("{lines} lines, {entries} entries, {levelling:?}");

@@ -32,7 +32,8 @@ fn buffer(entries: u32, read_latency_cycles: u32) -> BufferConfig {
 
 fn banked(banks: BanksConfig) -> BankedConfig {
     let arbitration = cited(Arbitration::WritesFirst);
-    BankedConfig { banks, arbitration, area_um2: AreaConfig::default() }
+    let (write_backs, partial_writes) = (None, None);
+    BankedConfig { banks, arbitration, write_backs, partial_writes, area_um2: AreaConfig::default() }
 }
 
 /// Hi-End with the numbers of the paper.
@@ -42,6 +43,7 @@ fn hi_end() -> HierarchicalConfig {
         compression: CompressionConfig { cycles: cited(2), rows_per_cycle: cited(1) },
         wear_levelling: cited(WearLevelling::BankPoint),
         dead_rows: cited(DeadRows::Dropped),
+        write_backs: None,
         register_cache: Some(RegisterCacheConfig {
             lines: cited(256),
             banks: cited(4),

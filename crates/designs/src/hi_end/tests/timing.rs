@@ -206,3 +206,53 @@ fn the_central_write_buffer_absorbs_writes_until_theirs_begin() {
     assert_eq!(bench.count("register_banks", "row_writes"), 2);
     assert_eq!(bench.count("register_hierarchy", "write_hits"), 1);
 }
+
+#[test]
+fn a_write_back_that_never_stalls_takes_no_time_of_busy_banks() {
+    let write_backs = Some(cited(WriteBacks::NeverStall));
+    let mut bench = Bench::new(&BankedConfig { write_backs: write_backs.clone(), ..banked(banks(1, 4)) });
+    assert!(bench.write(0, 0, ALL_LANES, &Row::splat(7)));
+    assert!(bench.write(0, 0, ALL_LANES, &Row::splat(8)), "the group is being written");
+    assert_eq!(bench.read(0, 0), (5, Row::splat(8)));
+    assert_eq!(bench.count("register_banks", "row_writes"), 2);
+    // Two rows of one bank of the register cache, in one cycle.
+    for (write_backs, taken) in [(None, false), (write_backs, true)] {
+        let mut bench = Bench::new(&HierarchicalConfig { write_backs, ..hi_end() });
+        assert!(bench.write(0, 5, ALL_LANES, &Row::splat(7)));
+        assert_eq!(bench.write(0, 5, ALL_LANES, &Row::splat(8)), taken);
+    }
+}
+
+#[test]
+fn a_write_of_some_lanes_may_wear_the_whole_row() {
+    for (partial_writes, bits, second) in [(None, 32, 0), (Some(cited(PartialWrites::WholeRow)), 1024, 1)] {
+        let mut bench = Bench::new(&BankedConfig { partial_writes, ..banked(banks(1, 4)) });
+        assert!(bench.write(0, 0, 1, &Row::splat(7)));
+        assert_eq!(bench.file.peek(0, Reg(0)).0[..2], [7, 0]);
+        assert_eq!(bench.count("register_banks", "bits_written"), bits);
+        let groups = bench.file.statistics();
+        let wear = groups.iter().find(|group| group.name == "register_wear").expect("it has wear");
+        assert_eq!((wear.values[0], wear.values[2]), (1, second), "{:?}", &wear.values[..4]);
+    }
+}
+
+/// Cycles from the first of two writes of a group that leave the register cache together to the end of both.
+#[test]
+fn two_values_of_a_group_are_written_together_where_they_begin_at_different_banks() {
+    for (levelling, cycles) in
+        [(WearLevelling::None, 10), (WearLevelling::Entry, 7), (WearLevelling::BankPoint, 7)]
+    {
+        let mut bench =
+            Bench::new(&HierarchicalConfig { wear_levelling: cited(levelling), ..write_buffered(16) });
+        // Rows 0 and 5: one group, entries 0 and 1; a row of equal lanes takes one bank.
+        assert_eq!(bench.layout.place(0).group, bench.layout.place(7).group);
+        assert!(bench.write(0, 0, ALL_LANES, &Row::splat(7)));
+        bench.wait(1);
+        assert!(bench.write(0, 7, ALL_LANES, &Row::splat(8)));
+        let from = bench.now;
+        while bench.file.next_event(bench.now) < Cycle::NEVER {
+            bench.tick();
+        }
+        assert_eq!(bench.now.since(from), cycles, "{levelling:?}");
+    }
+}
