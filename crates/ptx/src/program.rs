@@ -1,5 +1,6 @@
 //! A loaded module: kernels ready to issue, and the variables they share.
 
+use crate::back::Accesses;
 use crate::ir::{Assertion, Constant, LaunchBounds, Param, PrintFormat, Source, Variable};
 use crate::isa::{Flow, Guard, Instruction, Op, Pc, Space, Special, Src};
 use crate::lanes::Row;
@@ -13,6 +14,9 @@ pub struct Kernel {
     pub code: Vec<Instruction>,
     /// What each constant row holds; [`Kernel::constant_rows`] makes the rows of one launch.
     pub constants: Vec<ConstantRow>,
+    /// The registers that each instruction accesses, where the machine has rules of its own for that
+    /// ([`AccessRules`](crate::back::AccessRules)); else empty.
+    pub accesses: Vec<Accesses>,
     /// Targets of `brx.idx`, entries of functions, places to return to.
     pub branch_tables: Vec<Vec<Pc>>,
     /// For each branch table that a call through an address looks up: the address of each entry, ascending.

@@ -25,7 +25,13 @@ impl<D: Doors> Sm<D> {
             return;
         }
         let mut complete = 0;
-        self.collectors.collect(&mut *self.registers, &mut complete, now);
+        if D::EXTRAS
+            && let Some(beside) = &mut self.beside
+        {
+            self.collectors.collect_beside((beside, &mut *self.registers), &mut complete, now);
+        } else {
+            self.collectors.collect(&mut *self.registers, &mut complete, now);
+        }
         self.warps.dirty |= complete & self.warps.blocked_by_reads;
     }
 
@@ -181,18 +187,44 @@ impl<D: Doors> Sm<D> {
     /// Writes rows of an outcome. Returns whether the register file refused one.
     #[inline(always)]
     fn write_outcome(&mut self, launch: &Launch, place: u16, now: Cycle) -> bool {
-        let outcome = self.units.outcome(place);
-        let warp = outcome.warp as usize;
-        while let Some((register, lanes, row)) = outcome.next_row() {
-            if !self.registers.offer_write(outcome.warp, register, lanes, row, now) {
+        if D::EXTRAS && self.beside.is_some() {
+            if self.write_beside(launch, place, now) {
                 return true;
             }
-            outcome.took_row();
+        } else {
+            let outcome = self.units.outcome(place);
+            while let Some((register, lanes, row)) = outcome.next_row() {
+                if !self.registers.offer_write(outcome.warp, register, lanes, row, now) {
+                    return true;
+                }
+                outcome.took_row();
+            }
         }
+        let outcome = self.units.outcome(place);
+        let warp = outcome.warp as usize;
         outcome.write_predicates(&mut self.warps.predicates[warp]);
         let pc = outcome.pc;
         self.units.free(place);
         self.end_instruction(warp, pc, &launch.kernel.code[pc as usize], now);
+        false
+    }
+
+    /// Writes rows of an outcome beside the register file once it has taken the instruction's accesses. Returns whether it
+    /// refused one.
+    #[inline(never)]
+    fn write_beside(&mut self, launch: &Launch, place: u16, now: Cycle) -> bool {
+        let (outcome, beside) = (self.units.outcome(place), self.beside.as_mut().expect("values lie there"));
+        let accesses = &launch.kernel.accesses[outcome.pc as usize].writes;
+        while let Some((number, from)) = accesses.get(outcome.accepted()) {
+            // A result that the instruction does not have this time is not written.
+            if let Some((lanes, row)) = outcome.value(*from)
+                && !self.registers.offer_write(outcome.warp, *number, lanes, &row, now)
+            {
+                return true;
+            }
+            outcome.took_row();
+        }
+        outcome.rows().for_each(|(register, lanes, row)| beside.write(outcome.warp, register, lanes, row));
         false
     }
 
@@ -215,8 +247,14 @@ impl<D: Doors> Sm<D> {
         match instruction.dst[0] {
             Dst::Reg(register) => {
                 let row = Row::splat(result.value);
-                if !self.registers.offer_write(warp as u8, register, result.lanes, &row, now) {
+                let accesses = launch.kernel.accesses.get(result.pc as usize);
+                let number =
+                    accesses.and_then(|of| of.writes.first()).map_or(register, |(number, _)| *number);
+                if !self.registers.offer_write(warp as u8, number, result.lanes, &row, now) {
                     return;
+                }
+                if let Some(beside) = &mut self.beside {
+                    beside.write(warp as u8, register, result.lanes, &row);
                 }
             }
             Dst::Pred(register) => {

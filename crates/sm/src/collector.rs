@@ -12,6 +12,7 @@ use strata_ptx::lanes::{LaneMask, Row};
 use crate::config::{COLLECTOR_ROWS, SmConfig, UnitKind};
 use crate::slots::{MOST_SLOTS, Slots};
 use crate::target::{Target, Targets};
+use crate::values_beside::ValuesBeside;
 
 /// Largest number of predicate registers per thread.
 pub const PREDICATES: usize = 32;
@@ -145,6 +146,11 @@ impl Collectors {
         }
     }
 
+    /// Rows of all collectors together.
+    pub fn tickets(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Whether every collector is free.
     pub fn is_empty(&self) -> bool {
         self.free == self.all
@@ -240,6 +246,40 @@ impl Collectors {
             *to = values[usize::from(register.0)];
         }
         banks.request_read(warp, reads, footprint, Ticket(index as u16));
+    }
+
+    /// Like [`Collectors::request`], where values lie beside the register file: the rows are there at once, and the register
+    /// file takes the time to read `numbers`.
+    #[inline(never)]
+    pub fn request_beside(
+        &mut self,
+        (index, instruction, numbers): (usize, &Instruction, &[Reg]),
+        predicates: &[LaneMask; PREDICATES],
+        (beside, registers): (&mut ValuesBeside, &mut (impl RegisterFile + ?Sized)),
+        now: Cycle,
+    ) {
+        if instruction.pred_reads != 0 {
+            self.predicates[index] = *predicates;
+        }
+        let (warp, base) = (self.units[index].warp, index * COLLECTOR_ROWS);
+        beside.read(warp, instruction.reads.as_slice(), &mut self.rows[base..base + COLLECTOR_ROWS]);
+        beside.request(registers, (warp, numbers, Ticket(base as u16)), now);
+    }
+
+    /// Like [`Collectors::collect`], where values lie beside the register file.
+    #[inline(never)]
+    pub fn collect_beside(
+        &mut self,
+        (beside, registers): (&mut ValuesBeside, &mut (impl RegisterFile + ?Sized)),
+        complete: &mut u64,
+        now: Cycle,
+    ) {
+        let mut arrived = std::mem::take(&mut self.arrived);
+        registers.tick(beside.port(&mut arrived), now);
+        for Arrival { ticket, rows } in arrived.drain(..) {
+            self.arrive(usize::from(ticket.0) / COLLECTOR_ROWS, rows, complete);
+        }
+        self.arrived = arrived;
     }
 
     /// Advances the register file by one cycle and collects the rows it delivers; for a number that has arrived, the

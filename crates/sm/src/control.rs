@@ -5,7 +5,7 @@ use strata_memory::bits::members;
 use strata_memory::doors::{LaneEvent, RegisterFile};
 use strata_ptx::exec::print::Argument;
 use strata_ptx::exec::{WarpContext, predicate_source};
-use strata_ptx::isa::{Barrier, Instruction, MAX_PRINTED, Members, Op, Pc, Src};
+use strata_ptx::isa::{Barrier, Instruction, MAX_PRINTED, Members, Op, Pc, Reg, Src};
 use strata_ptx::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 use strata_ptx::simt::{Gathering, Meeting};
 
@@ -459,7 +459,7 @@ impl<D: Doors> Sm<D> {
 pub(crate) fn gather(
     launch: &Launch,
     warps: &mut Warps,
-    registers: &(impl RegisterFile + ?Sized),
+    value: impl Fn(Reg) -> Row,
     warp: usize,
     pc: Pc,
     lanes: LaneMask,
@@ -477,7 +477,7 @@ pub(crate) fn gather(
     let masks = match instruction.op.members() {
         Some(Members::All) => Row::splat(ALL_LANES),
         Some(Members::Source(slot)) => match instruction.src[slot] {
-            Src::Reg(register) => registers.peek(warp as u8, register),
+            Src::Reg(register) => value(register),
             Src::Const(row) => launch.constants[usize::from(row)],
             Src::None | Src::Pred(..) | Src::PredConst(_) => Row::ZERO,
         },

@@ -12,6 +12,7 @@ use crate::config::{SmConfig, UnitKind};
 use crate::lsu::Finished;
 use crate::target::{Target, unit_parts};
 use crate::token::Token;
+use crate::values_beside::row_of_predicate;
 
 /// Largest number of rows that an instruction writes.
 const RESULT_ROWS: usize = 8;
@@ -74,6 +75,33 @@ impl Outcome {
     #[inline]
     pub fn took_row(&mut self) {
         self.written += 1;
+    }
+
+    /// How many accesses the register file has accepted.
+    pub fn accepted(&self) -> usize {
+        self.written.into()
+    }
+
+    /// All rows to be written.
+    pub fn rows(&self) -> impl Iterator<Item = (Reg, LaneMask, &Row)> {
+        let registers = self.registers[..self.count.into()].iter();
+        registers.zip(&self.rows).map(|((register, lanes), row)| (*register, *lanes, row))
+    }
+
+    /// The lanes and the row that are written to a register, or as a row to a predicate; `None` if none are.
+    pub fn value(&self, of: Dst) -> Option<(LaneMask, Row)> {
+        match of {
+            Dst::Reg(register) => {
+                let (_, lanes, row) = self.rows().find(|(written, _, _)| *written == register)?;
+                Some((lanes, *row))
+            }
+            Dst::Pred(register) => {
+                let predicates = &self.predicates[..self.predicate_count.into()];
+                let (_, lanes, value) = predicates.iter().find(|(written, _, _)| *written == register)?;
+                Some((*lanes, row_of_predicate(*value)))
+            }
+            Dst::None => None,
+        }
     }
 
     /// Adds a predicate to be written in the given lanes.

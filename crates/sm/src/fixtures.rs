@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use strata_designs::baseline::{SramRegisterFile, SramRegisterFileConfig};
 use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, link};
-use strata_memory::doors::{Access, Action, L1d, Policy, RegisterFile, Scratchpad};
+use strata_memory::doors::{Access, Action, L1d, Policy, Scratchpad};
 use strata_memory::policy::Chosen;
 use strata_memory::{Address, ByteMask, Line, LineAddress, Packet, Tray};
 use strata_ptx::ir::LaunchBounds;
@@ -180,6 +180,7 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
         name: "k".into(),
         code: code.collect(),
         constants: Vec::new(),
+        accesses: Vec::new(),
         branch_tables: Vec::new(),
         addresses: Vec::new(),
         params: Vec::new(),
@@ -476,6 +477,6 @@ impl Bench {
 
     /// Contents of a register, one value per lane.
     pub fn register(&self, warp: u8, register: u8) -> [u32; 32] {
-        self.sm.registers.peek(warp, Reg(register)).0
+        self.sm.peek_register(warp, Reg(register)).0
     }
 }

@@ -260,7 +260,11 @@ impl<D: Doors> Sm<D> {
         let lanes = self.warps.guarded(warp, micro.guard);
         self.warps.dirty |= 1 << warp;
         if micro.waits_for_lanes {
-            match gather(launch, &mut self.warps, &*self.registers, warp, pc, lanes) {
+            let value = |register| match &self.beside {
+                Some(beside) if D::EXTRAS => *beside.peek(warp as u8, register),
+                _ => self.registers.peek(warp as u8, register),
+            };
+            match gather(launch, &mut self.warps, value, warp, pc, lanes) {
                 Gathering::Complete => {}
                 Gathering::Later => {
                     // The slot went into turning to other lanes; the instruction is issued later.
@@ -340,6 +344,14 @@ impl<D: Doors> Sm<D> {
             self.scoreboard.reserve(warp, micro, instruction, memory);
         }
         let (reads_from, predicates) = (&micro.reads_from, &self.warps.predicates[warp]);
+        if D::EXTRAS
+            && let Some(beside) = &mut self.beside
+        {
+            let numbers = launch.kernel.accesses[pc as usize].reads.as_slice();
+            let of = (index, instruction, numbers);
+            self.collectors.request_beside(of, predicates, (beside, &mut *self.registers), now);
+            return memory;
+        }
         self.collectors.request(index, instruction, reads_from, predicates, &mut *self.registers, now);
         memory
     }

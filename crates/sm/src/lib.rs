@@ -54,6 +54,7 @@ pub mod statistics;
 mod target;
 mod token;
 mod unified;
+mod values_beside;
 mod warps;
 
 pub use config::SmConfig;

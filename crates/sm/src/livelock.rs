@@ -1,7 +1,6 @@
 //! The SM's part in finding livelocks: watches what its warps execute, cycle by cycle, while nothing changes memory.
 
 use strata_memory::bits::members;
-use strata_memory::doors::RegisterFile;
 use strata_ptx::isa::{Op, Reg};
 use strata_ptx::livelock::{Round, State, Trail, is_repeatable};
 use strata_ptx::simt::SimtStack;
@@ -120,7 +119,7 @@ impl<D: Doors> Sm<D> {
         if stays {
             watched.round = Some(Round::new(kernel, &[pc], stack));
         } else if watched.trail.has_turned() {
-            let rows = (0..kernel.registers).map(|row| self.registers.peek(warp as u8, Reg(row as u8)));
+            let rows = (0..kernel.registers).map(|row| self.peek_register(warp as u8, Reg(row as u8)));
             let state = State::new(stack, &self.warps.predicates[warp], rows);
             let pcs = watched.trail.note(state).filter(|pcs| is_repeatable(kernel, pcs));
             watched.round = pcs.map(|pcs| Round::new(kernel, pcs, stack));

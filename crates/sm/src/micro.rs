@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use strata_memory::RegisterBanks;
 use strata_memory::register_banks::Footprint;
+use strata_ptx::back::Accesses;
 use strata_ptx::exec::{InPlaces, Routine, routine};
 use strata_ptx::isa::{Class, Dst, Executor, Guard, Instruction, Op};
 
@@ -19,7 +20,16 @@ pub struct MicroCode(OnceLock<Arc<[MicroOp]>>);
 impl MicroCode {
     /// The code, made if nobody has.
     pub(crate) fn get(&self, code: &[Instruction], sm: &Pipeline<'_>) -> Arc<[MicroOp]> {
-        self.0.get_or_init(|| code.iter().map(|instruction| MicroOp::new(instruction, sm)).collect()).clone()
+        let make = || {
+            let mut micro: Arc<[MicroOp]> =
+                code.iter().map(|instruction| MicroOp::new(instruction, sm)).collect();
+            let of_code = Arc::get_mut(&mut micro).expect("nobody has it yet");
+            for (micro, accesses) in of_code.iter_mut().zip(sm.accesses) {
+                micro.reads = accesses.reads.as_slice().len() as u8;
+            }
+            micro
+        };
+        self.0.get_or_init(make).clone()
     }
 }
 
@@ -32,6 +42,8 @@ pub(crate) struct Pipeline<'a> {
     pub collectors: &'a Collectors,
     /// The register file's banks, if it consists of these.
     pub banks: Option<&'a RegisterBanks>,
+    /// What each instruction accesses; empty if that is its rows.
+    pub accesses: &'a [Accesses],
     /// Whether lanes take a path of their own, which has to know of a warp's barriers in order with the memory instructions
     /// before them.
     pub has_lane_path: bool,
@@ -65,7 +77,7 @@ pub struct MicroOp {
     pub class: Class,
     /// Where it goes from a collector, in the first sub-core; `None` if it needs none.
     pub target: Option<Target>,
-    /// How many rows it reads.
+    /// How many reads of the register file bring its operands.
     pub reads: u8,
     /// What executes it as it issues; `None` if its operands are collected first.
     pub routine: Option<Routine<InPlaces>>,

@@ -15,6 +15,7 @@ use crate::micro::Pipeline;
 use crate::occupancy::{Demand, Occupancy, occupancy};
 use crate::print::Print;
 use crate::sm::Sm;
+use crate::values_beside::ValuesBeside;
 
 /// An SM, whatever stands behind its doors.
 pub trait Multiprocessor: Island {
@@ -60,6 +61,11 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         self.ctas.prepare(&occupancy, launch.warps_per_cta());
         self.clusters.prepare(&launch);
         self.registers.prepare(occupancy.rows_per_warp);
+        self.beside = (!launch.kernel.accesses.is_empty()).then(|| {
+            assert!(D::EXTRAS, "an SM of this type has no values beside its register file");
+            let warps = self.warps.slots as usize;
+            Box::new(ValuesBeside::new(warps, occupancy.rows_per_warp, self.collectors.tickets()))
+        });
         let is_new = self.launch.as_ref().is_none_or(|before| !Arc::ptr_eq(&before.kernel, &launch.kernel));
         if is_new {
             let code = &launch.kernel.code;
@@ -67,7 +73,8 @@ impl<D: Doors> Multiprocessor for Sm<D> {
                 kind_of: &|class| self.units.kind_of(class),
                 is_subroutine: &|class| self.units.is_subroutine(class),
                 collectors: &self.collectors,
-                banks: self.registers.banks().map(|banks| &*banks),
+                banks: self.registers.banks().map(|banks| &*banks).filter(|_| self.beside.is_none()),
+                accesses: &launch.kernel.accesses,
                 has_lane_path: self.lsu.has_lane_path(),
             };
             self.micro = launch.micro.get(code, &sm);

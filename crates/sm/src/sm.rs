@@ -7,7 +7,7 @@ use strata_memory::Packet;
 use strata_memory::doors::{L1d, LaneEvent, RegisterFile};
 use strata_memory::read_only::{ReadOnly, SecondLevel};
 use strata_memory::translation::Mmu;
-use strata_ptx::isa::MAX_ROWS;
+use strata_ptx::isa::{MAX_ROWS, Reg};
 use strata_ptx::lanes::Row;
 
 use crate::barrier_unit::BarrierUnit;
@@ -34,6 +34,7 @@ use crate::scoreboard::Scoreboard;
 use crate::slots::Slots;
 use crate::statistics::{SmStatistics, Tally};
 use crate::target::{SubCores, Target};
+use crate::values_beside::ValuesBeside;
 use crate::warps::Warps;
 
 typed_id! {
@@ -124,6 +125,8 @@ pub struct Sm<D: Doors> {
     pub(crate) sub_cores: SubCores,
     pub(crate) collectors: Collectors,
     pub(crate) registers: Box<D::Registers>,
+    /// Values of registers, where the kernel's accesses of the register file are not those of rows.
+    pub(crate) beside: Option<Box<ValuesBeside>>,
     pub(crate) units: Units,
     pub(crate) lsu: Lsu,
     pub(crate) l1d: Box<D::L1d>,
@@ -231,6 +234,7 @@ impl<D: Doors> Sm<D> {
             sub_cores: SubCores::new(config),
             collectors,
             registers,
+            beside: None,
             units: Units::new(config),
             lsu: parts.lsu.with_accesses_per_cycle(l1d.accesses_per_cycle()),
             l1d,
@@ -296,6 +300,14 @@ impl<D: Doors> Sm<D> {
         match self.waiting_for_lanes.remove(number) {
             LaneWait::Release(release) => self.release_in_time(launch, release, now),
             LaneWait::CtaEnd(slot) => self.end_cta(slot, now),
+        }
+    }
+
+    /// A register's value, when nothing that was written to it is under way.
+    pub(crate) fn peek_register(&self, warp: u8, register: Reg) -> Row {
+        match &self.beside {
+            Some(beside) => *beside.peek(warp, register),
+            None => self.registers.peek(warp, register),
         }
     }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::ParameterError;
 use strata_memory::area::Component;
+use strata_memory::doors::{OperandAccesses, WideAccesses};
 
 use super::layout::ROW_BITS;
 use super::register_cache::CacheIndex;
@@ -24,6 +25,9 @@ pub struct BankedConfig {
     /// What a write of some lanes of a row activates; the banks of these lanes when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_writes: Option<Cited<PartialWrites>>,
+    /// What registers operands access: their rows when absent. Otherwise the values lie beside the register file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accesses: Option<AccessesConfig>,
     /// Areas in square micrometres, where a source gives them.
     #[serde(default)]
     pub area_um2: AreaConfig,
@@ -51,9 +55,36 @@ pub struct HierarchicalConfig {
     pub delay_buffer: Option<BufferConfig>,
     /// The central write buffer, in place of register cache and delay buffer.
     pub write_buffer: Option<BufferConfig>,
+    /// What registers operands access: their rows when absent. Otherwise the values lie beside the register file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accesses: Option<AccessesConfig>,
     /// Areas in square micrometres, where a source gives them.
     #[serde(default)]
     pub area_um2: AreaConfig,
+}
+
+/// What registers the operands of an instruction access. GPGPU-Sim 3.2.2 (`cuda-sim.cc`, 2013, `ptx_instruction::pre_decode`) has
+/// one register for an operand of any width, and one for a predicate.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccessesConfig {
+    /// What a value of more than 32 bits accesses; each of its rows when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wide: Option<Cited<WideAccesses>>,
+    /// Whether predicates that an instruction writes, or reads as operands, are accesses, numbered behind the registers;
+    /// false when absent. Guards are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicates: Option<Cited<bool>>,
+}
+
+impl AccessesConfig {
+    /// The rules, by default those of rows.
+    pub(super) fn rules(of: Option<&AccessesConfig>) -> OperandAccesses {
+        of.map_or_else(OperandAccesses::default, |of| OperandAccesses {
+            wide: of.wide.as_deref().map_or_else(WideAccesses::default, |wide| *wide),
+            predicates: of.predicates.as_deref().is_some_and(|are| *are),
+        })
+    }
 }
 
 /// The parameters of the banks. A row lies across as many banks as hold 1024 bits: a group.

@@ -2,10 +2,12 @@
 
 use strata_memory::ParameterError;
 use strata_memory::area::Component;
-use strata_memory::doors::{Design, HOST_ITEM_BYTES, RegisterFile, RegisterFileDesign, RegisterFileSite};
+use strata_memory::doors::{
+    Design, HOST_ITEM_BYTES, OperandAccesses, RegisterFile, RegisterFileDesign, RegisterFileSite,
+};
 
 use super::banked::BankedRegisterFile;
-use super::config::{BankedConfig, HierarchicalConfig};
+use super::config::{AccessesConfig, BankedConfig, HierarchicalConfig};
 use super::hierarchical::HierarchicalRegisterFile;
 
 /// Host memory for rows, wear and indicators of the largest register file, in bytes.
@@ -31,6 +33,10 @@ impl Design for BankedConfig {
 }
 
 impl RegisterFileDesign for BankedConfig {
+    fn accesses(&self) -> OperandAccesses {
+        AccessesConfig::rules(self.accesses.as_ref())
+    }
+
     fn build(&self, site: RegisterFileSite) -> Result<Box<dyn RegisterFile>, ParameterError> {
         self.check()?;
         Ok(Box::new(BankedRegisterFile::new(self, site)))
@@ -62,6 +68,10 @@ impl Design for HierarchicalConfig {
 }
 
 impl RegisterFileDesign for HierarchicalConfig {
+    fn accesses(&self) -> OperandAccesses {
+        AccessesConfig::rules(self.accesses.as_ref())
+    }
+
     fn build(&self, site: RegisterFileSite) -> Result<Box<dyn RegisterFile>, ParameterError> {
         HierarchicalConfig::check(self)?;
         if let Some(cache) = &self.register_cache {

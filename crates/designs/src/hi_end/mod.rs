@@ -51,7 +51,9 @@
 //!     paper does not say where values of STT+WB+BDI begin (`wear_levelling = "entry"`, `"bank-point"`).
 //!     In the central write buffer, a write of a row whose write has not begun changes it in place. A read that
 //!     finds its row there activates the banks too. The paper gives no number of entries: they are ASSUMED.
-//! 11. Energy is counted by bits of the banks that take part. Searching the buffer reads the name of every entry.
+//! 11. An access is one of a row of 32 bits a lane, so a value of 64 bits takes two and two numbers; predicates lie elsewhere.
+//!     GPGPU-Sim counts operands (`accesses`).
+//! 12. Energy is counted by bits of the banks that take part. Searching the buffer reads the name of every entry.
 
 mod banked;
 mod banks;
@@ -74,8 +76,8 @@ mod write_buffer;
 
 pub use banked::BankedRegisterFile;
 pub use config::{
-    Arbitration, AreaConfig, BankedConfig, BanksConfig, BufferConfig, CompressionConfig, DeadRows,
-    HierarchicalConfig, PartialWrites, RegisterCacheConfig, WriteBacks,
+    AccessesConfig, Arbitration, AreaConfig, BankedConfig, BanksConfig, BufferConfig, CompressionConfig,
+    DeadRows, HierarchicalConfig, PartialWrites, RegisterCacheConfig, WriteBacks,
 };
 pub use hierarchical::HierarchicalRegisterFile;
 pub use register_cache::CacheIndex;

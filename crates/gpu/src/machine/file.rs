@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_cpu::CpuConfig;
 use strata_engine::config::{ConfigError, Document};
-use strata_memory::doors::Coherence;
+use strata_memory::doors::{Coherence, OperandAccesses};
 use strata_memory::dram::DramParameters;
 use strata_memory::memory_cache::MemoryCacheConfig;
 use strata_memory::ownership::NODES;
@@ -148,6 +148,7 @@ impl MachineFile {
         self.check_links()?;
         self.check_coherence()?;
         self.check_unified()?;
+        self.check_accesses()?;
         self.check_helpers()?;
         self.check_scratchpad()?;
         self.check_lines()?;
@@ -331,6 +332,19 @@ impl MachineFile {
             ));
         }
         Ok(())
+    }
+
+    /// A register that is picked by a computed number has rows, and no accesses of its own.
+    fn check_accesses(&self) -> Result<(), String> {
+        let picks = self.sm.indirect_mov.as_deref().is_some_and(|has| *has);
+        let file = &self.doors.register_file;
+        match file.accesses() == OperandAccesses::default() || !picks {
+            true => Ok(()),
+            false => Err(format!(
+                "sm.indirect_mov: found true, expected false with sm.register_file.{}.accesses",
+                file.name
+            )),
+        }
     }
 
     /// The L1D can have what every carve-out leaves, and begins with the most.

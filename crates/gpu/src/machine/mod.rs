@@ -19,6 +19,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use strata_engine::config::{self, ConfigError, did_you_mean};
+use strata_memory::doors::{OperandAccesses, WideAccesses};
+use strata_ptx::back::AccessRules;
 use strata_ptx::program::Kernel;
 use strata_sm::occupancy::{Demand, occupancy};
 use toml::Table;
@@ -244,6 +246,7 @@ impl Machine {
             indirect_mov: sm.indirect_mov.as_ref().is_some_and(|has| **has),
             independent_threads: sm.independent_threads.as_ref().is_some_and(|has| **has),
             loads_parameters: self.file.lsu.loads_read_only_as_global(),
+            accesses: access_rules(self.file.doors.register_file.accesses()),
             ..Default::default()
         }
     }
@@ -364,4 +367,14 @@ fn read_limited(path: &Path) -> Result<String, ConfigError> {
         return Err(error(format!("found {size} bytes, expected at most {FILE_LIMIT}")));
     }
     std::fs::read_to_string(path).map_err(|e| error(e.to_string()))
+}
+
+/// What operands access, as the compiler says it.
+fn access_rules(accesses: OperandAccesses) -> AccessRules {
+    let wide = match accesses.wide {
+        WideAccesses::Rows => strata_ptx::back::WideAccesses::Rows,
+        WideAccesses::Once => strata_ptx::back::WideAccesses::Once,
+        WideAccesses::OneNumber => strata_ptx::back::WideAccesses::OneNumber,
+    };
+    AccessRules { wide, predicates: accesses.predicates }
 }

@@ -1,6 +1,7 @@
 //! A profile counts the registers that the register file of the modelled GPU sees.
 
 use crate::support::{How, gtx480, module, run_on, verified};
+use strata_gpu::machine::Machine;
 use strata_gpu::profile_program;
 use strata_workloads::{Arg, Device, DeviceError, HostProgram, Module, Outcome, Shape, Size};
 
@@ -97,6 +98,45 @@ fn a_run_says_whether_registers_are_reused() {
     assert_eq!((reused.1, separate.1), (true, false));
     let few = ["sm.register_allocation=separate", "sm.registers_per_thread=13"];
     assert_eq!(registers(&few), registers(&few[1..]), "they do not fit");
+}
+
+/// What a register file has to read and write depends on how operands access it; results do not.
+#[test]
+fn wide_values_and_predicates_access_registers_by_rule() {
+    for (file, workload) in
+        [("sram", "saxpy"), ("stt", "bfs"), ("hi-end", "saxpy"), ("stt-wb-bdi", "reduction")]
+    {
+        let program = strata_workloads::find(workload).unwrap().program(Size::Test).unwrap();
+        let accesses = |sets: &[&str]| {
+            let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+            let machine =
+                Machine::load_with("gtx480", &[file], &sets).unwrap_or_else(|error| panic!("{error}"));
+            let run = verified(&machine, program.as_ref(), How::CHECKED, file);
+            ["reads", "writes"].map(|counter| run.counter("register_file", counter).expect("a counter"))
+        };
+        let rows = accesses(&[]);
+        assert_eq!(
+            accesses(&["sm.register_file.accesses.wide=rows", "sm.register_file.accesses.predicates=false"]),
+            rows
+        );
+        let once = accesses(&["sm.register_file.accesses.wide=once"]);
+        assert!(once[0] < rows[0] && once[1] < rows[1], "{workload}: {once:?}, {rows:?}");
+        assert_eq!(accesses(&["sm.register_file.accesses.wide=one-number"]), once, "{workload}");
+        let predicates = accesses(&["sm.register_file.accesses.predicates=true"]);
+        assert!(predicates[1] > rows[1], "{workload}: {predicates:?}, {rows:?}");
+    }
+}
+
+#[test]
+fn registers_that_are_picked_by_number_have_rows() {
+    let sets = ["sm.indirect_mov=true", "sm.register_file.accesses.wide=once"].map(str::to_owned);
+    let error = Machine::load_with("gtx480", &["hi-end"], &sets).map(drop).unwrap_err().to_string();
+    assert!(
+        error.contains(
+            "sm.indirect_mov: found true, expected false with sm.register_file.hierarchical.accesses"
+        ),
+        "{error}"
+    );
 }
 
 #[test]

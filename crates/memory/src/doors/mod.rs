@@ -43,7 +43,8 @@ pub use network::{
     network_link_between,
 };
 pub use register_file::{
-    CollectorPort, RegisterFile, RegisterFileChoice, RegisterFileDesign, RegisterFileSite,
+    CollectorPort, OperandAccesses, RegisterFile, RegisterFileChoice, RegisterFileDesign, RegisterFileSite,
+    WideAccesses,
 };
 pub use scratchpad::{
     Scratchpad, ScratchpadAction, ScratchpadChoice, ScratchpadDesign, ScratchpadRequest, ScratchpadSite,

@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 use strata_warp::{LaneMask, Reg, Row};
@@ -112,8 +114,39 @@ pub struct RegisterFileSite {
     pub seed: u64,
 }
 
+/// What registers the operands of an instruction access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OperandAccesses {
+    /// What a value of more than 32 bits accesses.
+    pub wide: WideAccesses,
+    /// Whether predicates that an instruction writes, or reads as operands, are accesses, numbered behind the registers. Guards
+    /// are none.
+    pub predicates: bool,
+}
+
+/// What a value of more than 32 bits accesses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WideAccesses {
+    /// Each of its rows.
+    #[default]
+    Rows,
+    /// Its first row, once.
+    Once,
+    /// One register, numbered as those of 32 bits are: fewer registers, without the holes that `once` leaves.
+    OneNumber,
+}
+
 /// The parameters of a register file, read from a machine file.
 pub trait RegisterFileDesign: Design {
+    /// What registers the operands of an instruction access: each row of each, unless the design counts otherwise. Then a register's
+    /// number is that of an access, and the values that instructions compute with lie in the SM: what the register file is
+    /// given to write is a row of them, and what it reads goes nowhere. The scoreboard knows rows and not numbers, so a write of a
+    /// number may come while a read of it is open.
+    fn accesses(&self) -> OperandAccesses {
+        OperandAccesses::default()
+    }
+
     /// Builds a register file of undefined values.
     ///
     /// # Errors

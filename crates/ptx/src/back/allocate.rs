@@ -4,6 +4,7 @@
 //! rows as are live at the worst point, then with one more, and so on; at the limit the values that found no
 //! place go to local memory and everything begins again.
 
+use super::accesses::{ValueNumbers, WideAccesses};
 use super::body::Body;
 use super::cfg::Cfg;
 use super::color::{NO_PLACE, Outcome, Problem, Style};
@@ -31,6 +32,8 @@ pub struct Allocation {
     pub predicates: u32,
     /// Whether registers that are not live together may share a place.
     pub reuses: bool,
+    /// What values are called, where that is not by their first row ([`WideAccesses::OneNumber`]).
+    pub numbers: Option<ValueNumbers>,
     /// Local memory of the spills.
     pub slots: Slots,
     /// Whether so many registers are live together that each attempt is dear.
@@ -157,9 +160,24 @@ pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allo
             }
         }
         let reuses = own.is_none();
-        return Ok(Allocation { body, places, registers, predicates, reuses, slots, crowded });
+        let numbers = match (limits.wide, own) {
+            (WideAccesses::Rows | WideAccesses::Once, _) => None,
+            (WideAccesses::OneNumber, Some(_)) => Some(ValueNumbers::separate(&body)),
+            (WideAccesses::OneNumber, None) => value_numbers(&graph, &rows, &costs, registers as usize),
+        };
+        return Ok(Allocation { body, places, registers, predicates, reuses, numbers, slots, crowded });
     }
     unreachable!("each round spills or allows more registers")
+}
+
+/// The fewest numbers that keep values of any width apart that are live together; `None` if there are not fewer than rows.
+fn value_numbers(graph: &Graph, nodes: &[u32], costs: &[f32], rows: usize) -> Option<ValueNumbers> {
+    let widths = vec![1; graph.members.len()];
+    let problem = Problem { graph, nodes, widths: &widths, costs };
+    let (count, of_node) =
+        (1..=rows).find_map(|count| Some((count, problem.color(count, Style::Tight).ok()?)))?;
+    let of = graph.node_of.iter().map(|node| of_node[*node as usize]).collect();
+    Some(ValueNumbers { of, count: count as u32 })
 }
 
 /// Spills groups of registers, if a thread can have that much local memory.

@@ -1,5 +1,6 @@
 //! From allocated code to the instructions that a machine issues.
 
+use super::accesses::{Accesses, Numbers};
 use super::allocate::Allocation;
 use super::arrays;
 use super::body::{Body, copy};
@@ -7,6 +8,7 @@ use super::cfg::Cfg;
 use super::constant::Key;
 use super::dominance::reconvergence;
 use super::error::BackError;
+use super::limits::Options;
 use super::waits;
 use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
 use crate::isa::{Dst, Flow, Guard, Instruction, MAX_ROWS, Op, PC_NONE, Pc, PredReg, Reg, Src, Ty, Width};
@@ -21,6 +23,8 @@ pub struct Decoded {
     pub constants: Vec<ConstantRow>,
     /// Targets of indexed branches.
     pub branch_tables: Vec<Vec<Pc>>,
+    /// What each instruction accesses; empty if that is the rows of its operands.
+    pub accesses: Vec<Accesses>,
 }
 
 /// Drops copies whose two sides share a place, and packs and unpacks that leave everything where it is.
@@ -63,8 +67,8 @@ fn is_idle(body: &Body, inst: &VInst, place: &impl Fn(&VReg) -> u16) -> bool {
     }
 }
 
-/// Decodes an allocation, for a machine with independent threads or without.
-pub fn decode(allocation: &Allocation, independent_threads: bool) -> Result<Decoded, BackError> {
+/// Decodes an allocation for a machine.
+pub fn decode(allocation: &Allocation, options: &Options) -> Result<Decoded, BackError> {
     let body = &allocation.body;
     let cfg = Cfg::of_functions(body);
     let meets = reconvergence(body, &cfg);
@@ -77,13 +81,19 @@ pub fn decode(allocation: &Allocation, independent_threads: bool) -> Result<Deco
         instruction(allocation, inst, reconverge, &mut constants)
     });
     let mut code: Vec<Instruction> = code.collect::<Result<_, _>>()?;
-    if independent_threads {
+    if options.independent_threads {
         for (instruction, yields) in code.iter_mut().zip(waits::turns(body, &cfg)) {
             instruction.yields = yields;
             instruction.gathers = instruction.op.members().is_some();
         }
     }
-    Ok(Decoded { code, constants: constants.rows, branch_tables: body.tables.clone() })
+    let accesses = if options.accesses.are_rows() {
+        Vec::new()
+    } else {
+        let numbers = Numbers::new(allocation, options.accesses);
+        body.code.iter().map(|inst| numbers.accesses(inst)).collect()
+    };
+    Ok(Decoded { code, constants: constants.rows, branch_tables: body.tables.clone(), accesses })
 }
 
 fn instruction(

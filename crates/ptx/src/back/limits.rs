@@ -1,5 +1,6 @@
 //! How many registers a kernel may have, and what they cost.
 
+use super::accesses::{AccessRules, WideAccesses};
 use crate::ir::LaunchBounds;
 
 /// What the back end may use.
@@ -29,6 +30,8 @@ pub struct Options {
     pub independent_threads: bool,
     /// Whether the machine loads parameters where the text does; else they are operands of the instructions that use them.
     pub loads_parameters: bool,
+    /// Which registers operands access.
+    pub accesses: AccessRules,
 }
 
 /// How registers of the text get physical ones.
@@ -61,6 +64,7 @@ impl Default for Options {
             indirect_mov: false,
             independent_threads: false,
             loads_parameters: false,
+            accesses: AccessRules::default(),
         }
     }
 }
@@ -82,6 +86,8 @@ pub struct Limits {
     reserved: u32,
     /// How registers get places.
     pub(super) allocation: RegisterAllocation,
+    /// What wide values access.
+    pub(super) wide: WideAccesses,
 }
 
 /// Rows beyond the fewest that the code is spread over where that costs no warp. ASSUMED: ptxas spreads too (it
@@ -143,6 +149,7 @@ impl Options {
             for_greatest_cta: whole_units(self.sm_registers / GREATEST_CTA),
             reserved: self.reserved_registers,
             allocation: self.allocation,
+            wide: self.accesses.wide,
         }
     }
 }

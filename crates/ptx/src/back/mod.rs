@@ -5,6 +5,7 @@
 //! ([`allocate`]) and decodes ([`decode`]). [`verify`] checks the
 //! result of an allocation independently.
 
+pub mod accesses;
 pub mod alignment;
 pub mod allocate;
 pub mod arrays;
@@ -44,6 +45,8 @@ pub mod waits;
 pub mod webs;
 
 #[cfg(test)]
+mod accesses_tests;
+#[cfg(test)]
 mod loop_tests;
 #[cfg(test)]
 mod oracle_tests;
@@ -54,12 +57,14 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use accesses::{AccessRules, Accesses, WideAccesses};
 pub use error::BackError;
 pub use limits::{Limits, Options, RegisterAllocation};
 
 use crate::ir::{Constant, Function, VSrc};
 use crate::isa::Op;
 use crate::program::{DEFAULT_STACK_BYTES, Kernel};
+use accesses::Numbers;
 use allocate::Allocation;
 use body::Body;
 
@@ -70,8 +75,8 @@ use body::Body;
 /// can name.
 pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackError> {
     let undefined = undefined::find(function, &Body::new(function)?);
-    let allocation = lower(function, options)?;
-    let decoded = decode::decode(&allocation, options.independent_threads)?;
+    let (allocation, numbers) = lower_with_numbers(function, options)?;
+    let decoded = decode::decode(&allocation, options)?;
     let stack_bytes = if function.stack.is_some() { DEFAULT_STACK_BYTES } else { 0 };
     let param_bytes = function.params.iter().map(|param| param.offset + param.bytes).max().unwrap_or(0);
     Ok(Kernel {
@@ -80,10 +85,11 @@ pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackErr
         code: decoded.code,
         constants: decoded.constants,
         branch_tables: decoded.branch_tables,
+        accesses: decoded.accesses,
         addresses: function.addresses.clone(),
         params: function.params.clone(),
         param_bytes,
-        registers: allocation.registers + options.reserved_registers,
+        registers: allocation.registers.max(numbers) + options.reserved_registers,
         reuses_registers: allocation.reuses,
         predicates: allocation.predicates,
         shared_bytes: function.shared_bytes,
@@ -97,6 +103,22 @@ pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackErr
         undefined,
         cooperative: false,
     })
+}
+
+/// Everything up to decoding, and how many registers the code accesses. Where predicates take numbers of registers, so many
+/// rows fewer may be used as bring both within the limit.
+fn lower_with_numbers(function: &Function, options: &Options) -> Result<(Allocation, u32), BackError> {
+    let limit = options.limits(function.launch_bounds).registers;
+    let mut options = *options;
+    loop {
+        let allocation = lower(function, &options)?;
+        let numbers = Numbers::new(&allocation, options.accesses).count();
+        let beyond = numbers.saturating_sub(limit);
+        if beyond == 0 || options.max_registers <= options.reserved_registers + beyond {
+            return Ok((allocation, numbers));
+        }
+        options.max_registers = options.max_registers.min(limit + options.reserved_registers) - beyond;
+    }
 }
 
 /// Everything up to decoding.

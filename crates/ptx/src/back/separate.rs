@@ -2,15 +2,23 @@
 
 use super::body::{Body, definitions, uses};
 use super::color::NO_PLACE;
+use crate::ir::VReg;
 use crate::isa::Width;
+
+/// The registers that the code mentions, ascending.
+pub fn mentioned(body: &Body) -> impl Iterator<Item = VReg> {
+    let mut used = vec![false; body.registers.len()];
+    for inst in &body.code {
+        uses(inst).chain(definitions(inst)).for_each(|reg| used[reg.0 as usize] = true);
+    }
+    used.into_iter().enumerate().filter(|(_, used)| *used).map(|(reg, _)| VReg(reg as u32))
+}
 
 /// The first row of each register that the code mentions, [`NO_PLACE`] for the others and for predicates; `None` if all
 /// together take more than `most` rows.
 pub fn places(body: &Body, most: usize) -> Option<Vec<u16>> {
     let mut used = vec![false; body.registers.len()];
-    for inst in &body.code {
-        uses(inst).chain(definitions(inst)).for_each(|reg| used[reg.0 as usize] = true);
-    }
+    mentioned(body).for_each(|reg| used[reg.0 as usize] = true);
     let mut places = vec![NO_PLACE; body.registers.len()];
     let mut next = 0_usize;
     // Wide registers begin at multiples of their width, so they go first; arrays of any size begin anywhere.

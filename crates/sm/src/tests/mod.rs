@@ -1,5 +1,6 @@
 //! An SM between fakes: golden cycles computed by hand, and what must hold whatever the timing.
 
+mod accesses;
 mod control;
 mod cost;
 mod golden;

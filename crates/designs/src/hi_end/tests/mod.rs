@@ -32,8 +32,15 @@ fn buffer(entries: u32, read_latency_cycles: u32) -> BufferConfig {
 
 fn banked(banks: BanksConfig) -> BankedConfig {
     let arbitration = cited(Arbitration::WritesFirst);
-    let (write_backs, partial_writes) = (None, None);
-    BankedConfig { banks, arbitration, write_backs, partial_writes, area_um2: AreaConfig::default() }
+    let (write_backs, partial_writes, accesses) = (None, None, None);
+    BankedConfig {
+        banks,
+        arbitration,
+        write_backs,
+        partial_writes,
+        accesses,
+        area_um2: AreaConfig::default(),
+    }
 }
 
 /// Hi-End with the numbers of the paper.
@@ -44,6 +51,7 @@ fn hi_end() -> HierarchicalConfig {
         wear_levelling: cited(WearLevelling::BankPoint),
         dead_rows: cited(DeadRows::Dropped),
         write_backs: None,
+        accesses: None,
         register_cache: Some(RegisterCacheConfig {
             lines: cited(256),
             banks: cited(4),

@@ -120,6 +120,21 @@ const LANE_PATHS: &[(&str, &[&str])] = &[
     ("bypass-global", &[]),
 ];
 
+/// Register files: a system of Hi-End's evaluation and its overrides.
+const REGISTER_FILES: &[(&str, &[&str])] = &[
+    ("stt", &["sm.register_file.write_backs=never-stall", "sm.register_file.partial_writes=whole-row"]),
+    ("sram", &["sm.register_file.accesses.predicates=true"]),
+    ("hi-end", &[]),
+    ("hi-end", &["sm.register_file.accesses.wide=once", "sm.register_file.write_backs=never-stall"]),
+    ("hi-end", &["sm.register_file.register_cache.lines=16", "sm.register_file.accesses.wide=one-number"]),
+    ("stt-wb-bdi", &["sm.register_file.wear_levelling=entry"]),
+];
+
+/// What the other register files decide themselves.
+fn is_of_registers(key: &str) -> bool {
+    key.starts_with("sm.register_file.") || key == "sm.registers_per_thread"
+}
+
 /// A machine and how it is simulated.
 #[derive(Clone, Debug)]
 pub struct Variation {
@@ -171,7 +186,7 @@ const TRANSLATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machine/tr
 /// A hop that is too short for a network faster than the SMs.
 const SHORT_HOP: &str = "network.hop_latency_cycles=1";
 
-/// Up to 16 changes, a lane path in a third of the cases, and in a quarter each sub-cores, clocks of their own for network and L2,
+/// Up to 16 changes, a lane path in a third of the cases, and in a quarter each another register file, sub-cores, clocks of their own for network and L2,
 /// a second level of read-only cache and address translation; a failing case shrinks towards none.
 pub fn variation() -> impl Strategy<Value = Variation> {
     let changes = prop::collection::vec((0..KNOBS.len(), any::<prop::sample::Index>()), 0..16);
@@ -182,18 +197,31 @@ pub fn variation() -> impl Strategy<Value = Variation> {
     let second = prop_oneof![3 => Just(false), 1 => Just(true)];
     let sub_cores = prop_oneof![3 => Just(&[][..]), 1 => Just(SUB_CORES)];
     let translates = prop_oneof![3 => Just(false), 1 => Just(true)];
-    let parts = (changes, threads, 0..4_usize, lanes, clocks, (second, translates), sub_cores);
-    parts.prop_map(|(changes, threads, window, lanes, clocks, (second, translates), sub_cores)| {
+    let files = prop_oneof![3 => Just(None), 1 => (0..REGISTER_FILES.len()).prop_map(Some)];
+    let parts = (changes, threads, 0..4_usize, (lanes, files), clocks, (second, translates), sub_cores);
+    parts.prop_map(|(changes, threads, window, (lanes, file), clocks, (second, translates), sub_cores)| {
         let (mut systems, of_lanes) = match lanes {
             Some(index) => (vec![LANE_PATHS[index].0], LANE_PATHS[index].1),
             None => (Vec::new(), &[][..]),
         };
-        let changes = changes.into_iter().map(|(knob, value)| {
-            let (path, values) = KNOBS[knob];
-            format!("{path}={}", value.get(values))
+        let (register_file, of_file) = file.map_or((None, &[][..]), |index| {
+            let (system, sets) = REGISTER_FILES[index];
+            (Some(system), sets)
         });
-        let sets: Vec<String> =
-            BASE.iter().chain(of_lanes).chain(sub_cores).map(ToString::to_string).chain(changes).collect();
+        systems.extend(register_file);
+        let changes = changes.into_iter().filter_map(|(knob, value)| {
+            let (path, values) = KNOBS[knob];
+            let is_decided = register_file.is_some() && is_of_registers(path);
+            (!is_decided).then(|| format!("{path}={}", value.get(values)))
+        });
+        let sets: Vec<String> = BASE
+            .iter()
+            .chain(of_lanes)
+            .chain(of_file)
+            .chain(sub_cores)
+            .map(ToString::to_string)
+            .chain(changes)
+            .collect();
         if clocks && !sets.iter().any(|set| set == SHORT_HOP) {
             systems.push(FOUR_CLOCKS);
         }

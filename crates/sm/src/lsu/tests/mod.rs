@@ -100,6 +100,7 @@ pub fn launch() -> Launch {
         name: "k".into(),
         code: Vec::new(),
         constants: Vec::new(),
+        accesses: Vec::new(),
         branch_tables: Vec::new(),
         addresses: Vec::new(),
         params: Vec::new(),
