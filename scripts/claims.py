@@ -34,7 +34,7 @@ def sizes_of(paper):
 
 
 def found(binary, archive, check):
-    """What `strata claims` says of an archive's paper: claims by size; tables and sensitivities at the usual size."""
+    """What `strata claims` says of an archive's paper: claims by size; the rest at the usual size."""
     paper = archive.name.split(".")[0]
     usual, *others = sizes_of(paper)
     with tempfile.TemporaryDirectory() as folder:
@@ -43,7 +43,7 @@ def found(binary, archive, check):
         ask = lambda size, *more: json.loads(pages.text(binary, "claims", paper, *store, "--size", size, *more))
         claims = {usual: ask(usual, *(["--check"] if check else [])), **{size: ask(size) for size in others}}
         held = {path.name.split("-")[0] for path in pathlib.Path(folder).rglob("*.parquet")}
-        return paper, claims, ask(usual, "--show", "tables"), ask(usual, "--show", "sensitivity"), held
+        return paper, claims, *(ask(usual, "--show", part) for part in ["tables", "sensitivity", "statements"]), held
 
 
 def runs_behind(paper, claims, held, check):
@@ -197,6 +197,18 @@ def tables(grids):
     return "\n\n".join(parts)
 
 
+def statements(sentences):
+    """A row for each program that a sentence names, under the sentence."""
+    lines = []
+    for of in sentences:
+        said = f"{of['says']} ({of['source']})"
+        for place, program in enumerate(of["programs"]):
+            expected = f"{of['what']}: {program['expected'] or 'not measured'}"
+            first = [said, expected] if place == 0 else ["", ""]
+            lines.append([*first, program["program"], program["text"] or "", program["verdict"]])
+    return pages.table(["the text|", "so|", "program|", "measured", "which|"], lines)
+
+
 def explanations(rows):
     explained = [row for row in rows if row["measured"] is not None and row["explanation"]]
     return "\n\n".join(f"**`{row['id']}`** ({row['verdict']}) {row['explanation']}" for row in explained)
@@ -204,10 +216,10 @@ def explanations(rows):
 
 def page(binary, archive, check):
     """Writes, or checks, the page of an archive's paper."""
-    paper, claims, grids, sensitivities, held = found(binary, archive, check)
+    paper, claims, grids, sensitivities, sentences, held = found(binary, archive, check)
     runs_behind(paper, claims, held, check)
     size, usual = next(iter(claims.items()))
-    shown = {**claims, size: [*usual, *grids, *sensitivities]}
+    shown = {**claims, size: [*usual, *grids, *sensitivities, *sentences]}
     parts = {
         "counts": counted(size, usual, sensitivities),
         "versions": origin(shown),
@@ -216,6 +228,7 @@ def page(binary, archive, check):
         "claims": all_rows(claims),
         "tables": tables(grids),
         "explanations": explanations(usual),
+        **({"statements": statements(sentences)} if sentences else {}),
     }
     pages.write(f"docs/{paper}.md", parts, check=check)
     for size, objects in shown.items():

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use strata_engine::config::did_you_mean;
 use strata_lab::claims::sensitivity::{Sensitivity, sensitivities};
+use strata_lab::claims::statement::{OfProgram, Statement, statements};
 use strata_lab::claims::{self, Reading, Row, Verdict};
 use strata_lab::grid::Grid;
 use strata_lab::origin::Origin;
@@ -64,6 +65,8 @@ enum Part {
     Tables,
     /// How much the headline result depends on choices that the paper leaves open.
     Sensitivity,
+    /// What the paper's text says of programs by name, and whether the runs agree.
+    Statements,
 }
 
 /// Prints published numbers beside measured ones.
@@ -93,18 +96,20 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     let papers: Vec<&str> = arguments.paper.as_deref().into_iter().collect();
     let size = arguments.size.as_deref().map(str::parse).transpose();
     let size: Option<Size> = size.map_err(|error| format!("--size: {error}"))?;
-    let Measured { rows, grids, hinges } =
+    let Measured { rows, grids, hinges, sentences } =
         during("comparing results with published numbers", || measured(&papers, &store, size))?;
     let mut origin = Origin::default();
     rows.iter().for_each(|row| origin.add(&row.origin));
     grids.iter().for_each(|(_, of)| origin.add(of));
     hinges.iter().for_each(|of| origin.add(&of.origin));
+    sentences.iter().for_each(|of| origin.add(&of.origin));
     let show = |part| arguments.show.is_none_or(|only| only == part);
     if arguments.json {
         let objects: Vec<Value> = match arguments.show.unwrap_or(Part::Claims) {
             Part::Claims => rows.iter().map(object).collect(),
             Part::Tables => grids.iter().map(|(grid, origin)| grid_object(grid, origin)).collect(),
             Part::Sensitivity => hinges.iter().map(sensitivity_object).collect(),
+            Part::Statements => sentences.iter().map(statement_object).collect(),
         };
         print(&format!(
             "{}\n",
@@ -129,6 +134,10 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
                 |of: &Sensitivity| of.choices.iter().flat_map(|choice| &choice.results).any(Result::is_ok);
             parts.extend(hinges.iter().filter(|of| asked || any(of)).map(sensitivity_text));
         }
+        if show(Part::Statements) {
+            let any = |of: &Statement| of.programs.iter().any(|of| of.value.is_ok());
+            parts.extend(sentences.iter().filter(|of| asked || any(of)).map(statement_text));
+        }
         print(&parts.join("\n"))?;
     }
     for sentence in origin.sentences() {
@@ -147,6 +156,7 @@ struct Measured {
     /// Each with the runs behind it.
     grids: Vec<(Grid, Origin)>,
     hinges: Vec<Sensitivity>,
+    sentences: Vec<Statement>,
 }
 
 fn measured(papers: &[&str], store: &Store, size: Option<Size>) -> Result<Measured, String> {
@@ -154,7 +164,7 @@ fn measured(papers: &[&str], store: &Store, size: Option<Size>) -> Result<Measur
         Some(size) => claims::rows(papers, store, size)?,
         None => largest(papers, store)?,
     };
-    let (mut grids, mut hinges) = (Vec::new(), Vec::new());
+    let (mut grids, mut hinges, mut sentences) = (Vec::new(), Vec::new(), Vec::new());
     for name in paper::names().into_iter().filter(|name| papers.is_empty() || papers.contains(name)) {
         let paper = Paper::load(name)?;
         let usual = *paper.sizes.first().expect("a paper's file has been checked");
@@ -164,8 +174,9 @@ fn measured(papers: &[&str], store: &Store, size: Option<Size>) -> Result<Measur
             grids.push((grid, answers.take_origin()));
         }
         hinges.extend(sensitivities(&paper, &mut answers)?);
+        sentences.extend(statements(&paper, &mut answers)?);
     }
-    Ok(Measured { rows, grids, hinges })
+    Ok(Measured { rows, grids, hinges, sentences })
 }
 
 /// One row for each claim, at the last size of [`Size::ALL`] at which the claim was measured; at the first if it was
@@ -286,6 +297,40 @@ fn sensitivity_text(of: &Sensitivity) -> String {
         lines.push(std::iter::once(label).chain(cells).collect());
     }
     format!("{}\n{}", of.title, table::numbers(&lines, 1, None))
+}
+
+/// On which side of which number a program's should be.
+fn side(of: &OfProgram) -> Option<String> {
+    let limit = of.limit.as_ref().ok()?;
+    Some(format!("{} {}", if of.above { "above" } else { "below" }, number(*limit)))
+}
+
+fn statement_object(of: &Statement) -> Value {
+    let program = |program: &OfProgram| {
+        let measured = program.value.as_ref().ok();
+        let text = measured.map(|value| format!("{} {}", number(*value), of.unit));
+        json!({
+            "program": program.program,
+            "measured": measured,
+            "text": text,
+            "expected": side(program),
+            "verdict": program.verdict(),
+        })
+    };
+    let programs: Vec<Value> = of.programs.iter().map(program).collect();
+    let object = json!({ "says": of.says, "source": of.source, "what": of.what, "programs": programs });
+    with_origin(object, &of.origin)
+}
+
+fn statement_text(of: &Statement) -> String {
+    let mut lines = vec![["program", "measured", "expected", "verdict"].map(str::to_owned).to_vec()];
+    for program in &of.programs {
+        let value =
+            program.value.as_ref().map_or("-".into(), |value| format!("{} {}", number(*value), of.unit));
+        let side = side(program).unwrap_or("-".into());
+        lines.push(vec![program.program.clone(), value, side, program.verdict().to_owned()]);
+    }
+    format!("{} ({}) {}\n{}", of.says, of.source, of.what, table::numbers(&lines, 1, None))
 }
 
 fn table(rows: &[Row]) -> String {

@@ -148,14 +148,36 @@ impl<'a> Measurement<'a> {
             (Some(over), None) if self.definition != Definition::MeanOfRatios => {
                 self.separately(answers, over, None)?
             }
-            (over, _) => {
-                self.reduce.of(&self.all(answers, over.as_ref().map(|over| (self.over_metric, over)))?)?
-            }
+            _ => return self.reduced(&self.of_workloads(answers)?),
         };
-        Ok(match self.text.kind {
+        Ok(self.in_unit(number))
+    }
+
+    /// One number for each workload, where the measurement reduces these to one.
+    ///
+    /// # Errors
+    /// As [`Measurement::outcome`], and for a measurement of another kind.
+    pub(super) fn of_workloads(&self, answers: &mut Answers<'_>) -> Result<Vec<f64>, String> {
+        let of_ratios = self.over.is_none() || self.definition == Definition::MeanOfRatios;
+        if self.text.kind == Kind::Choice || self.bars.is_some() || !of_ratios {
+            return Err("expected a mean of one number for each workload".into());
+        }
+        self.all(answers, self.over.as_ref().map(|over| (self.over_metric, over)))
+    }
+
+    /// The measured number from those of the workloads, in the claim's unit.
+    ///
+    /// # Errors
+    /// As [`Reduce::of`].
+    pub(super) fn reduced(&self, numbers: &[f64]) -> Cell {
+        Ok(self.in_unit(self.reduce.of(numbers)?))
+    }
+
+    fn in_unit(&self, number: f64) -> f64 {
+        match self.text.kind {
             Kind::Change => 100.0 * (number - 1.0),
             Kind::Points | Kind::Ratio | Kind::Share | Kind::Level | Kind::Choice => number,
-        })
+        }
     }
 
     /// Reduces each system's workloads to one number first, then compares the systems.

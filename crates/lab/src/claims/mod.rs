@@ -1,8 +1,10 @@
 //! Published numbers beside measured ones: `data/claims.csv`, with a computed verdict for each row.
 
+mod any_of;
 mod explanation;
 mod measurement;
 pub mod sensitivity;
+pub mod statement;
 mod verdict;
 
 #[cfg(test)]
@@ -212,6 +214,10 @@ pub fn check(paper: &Paper) -> Result<(), String> {
     for text in &paper.sensitivities {
         sensitivity::jobs(paper, text)
             .map_err(|error| format!("{}: sensitivity {}: {error}", paper.file, text.id))?;
+    }
+    for text in &paper.statements {
+        statement::jobs(paper, text)
+            .map_err(|error| format!("{}: statement `{}`: {error}", paper.file, text.says))?;
     }
     templates(paper).map(drop)
 }

@@ -3,6 +3,7 @@
 
 use strata_workloads::Size;
 
+use super::any_of::AnyOf;
 use super::measurement::Measurement;
 use super::{Claim, effect};
 use crate::job::Job;
@@ -127,20 +128,26 @@ struct Way {
 
 /// The ways to make a choice; the default first.
 fn ways(paper: &Paper, text: &SensitivityText) -> Result<Vec<Way>, String> {
-    let measured = |id: &String| {
-        let found = paper.measured.get(id);
-        found.cloned().ok_or_else(|| format!("claim `{id}`: expected `measured` to say how it is measured"))
-    };
-    let texts: Vec<MeasurementText> = text.claims.iter().map(measured).collect::<Result<_, _>>()?;
+    let texts: Vec<MeasurementText> =
+        text.claims.iter().map(|id| measured(paper, id).cloned()).collect::<Result<_, _>>()?;
+    if !text.labels.is_empty() && text.labels.len() != text.values.len() {
+        let (labels, values) = (text.labels.len(), text.values.len());
+        return Err(format!("labels: found {labels}, expected one for each of {values} values"));
+    }
     let way = |label: String, sets: Sets| Way { label, sets, texts: texts.clone() };
     let mut ways = Vec::new();
     match (&text.chosen, text.values.is_empty()) {
-        (Some(chosen), true) => ways.push(way(chosen.clone(), Sets::new())),
+        (Some(chosen), _) => {
+            ways.push(way(chosen.clone(), Sets::new()));
+            let values = text.values.iter().enumerate();
+            ways.extend(values.map(|(place, value)| way(label(text, place), sets(text, value))));
+        }
         (None, false) => {
-            let ours = text.values.iter().find(|value| is_ours(paper, text, value));
-            ways.push(way(ours.map_or("as in the systems' files".into(), label), Sets::new()));
-            for value in text.values.iter().filter(|value| Some(*value) != ours) {
-                ways.push(way(label(value), sets(text, value)));
+            let ours = text.values.iter().position(|value| is_ours(paper, text, value));
+            let of_ours = ours.map_or("as in the systems' files".into(), |ours| label(text, ours));
+            ways.push(way(of_ours, Sets::new()));
+            for place in (0..text.values.len()).filter(|place| Some(*place) != ours) {
+                ways.push(way(label(text, place), sets(text, &text.values[place])));
             }
         }
         _ => return Err("expected `keys` with `values`, or `chosen` with `readings`".into()),
@@ -168,9 +175,22 @@ fn is_ours(paper: &Paper, text: &SensitivityText, value: &toml::Value) -> bool {
     })
 }
 
-/// What a choice is called: its value, of several the first.
-fn label(value: &toml::Value) -> String {
-    written(value.as_array().and_then(|values| values.first()).unwrap_or(value))
+/// What a choice is called: as the text says, or by its value, of several the first.
+fn label(text: &SensitivityText, place: usize) -> String {
+    let value = &text.values[place];
+    let by_value = || written(value.as_array().and_then(|values| values.first()).unwrap_or(value));
+    text.labels.get(place).cloned().unwrap_or_else(by_value)
+}
+
+/// The claims over any choice of the workloads that the paper does not name, if the text asks for it.
+fn over_any<'a>(paper: &'a Paper, text: &SensitivityText) -> Result<Vec<AnyOf<'a>>, String> {
+    let any = text.any.iter().flat_map(|any| text.claims.iter().map(move |claim| (any, claim)));
+    any.map(|(any, claim)| AnyOf::new(paper, measured(paper, claim)?, any)).collect()
+}
+
+fn measured<'a>(paper: &'a Paper, id: &String) -> Result<&'a MeasurementText, String> {
+    let found = paper.measured.get(id);
+    found.ok_or_else(|| format!("claim `{id}`: expected `measured` to say how it is measured"))
 }
 
 /// The overrides that set a value in each system.
@@ -194,6 +214,7 @@ pub fn jobs<'a>(paper: &'a Paper, text: &SensitivityText) -> Result<Vec<FigureJo
             jobs.extend(Measurement::with(paper, text, &way.sets)?.jobs());
         }
     }
+    jobs.extend(over_any(paper, text)?.iter().flat_map(AnyOf::jobs));
     Ok(jobs)
 }
 
@@ -218,6 +239,11 @@ pub fn sensitivities(paper: &Paper, answers: &mut Answers<'_>) -> Result<Vec<Sen
             let measurements: Vec<_> = way.texts.iter().map(measure).collect::<Result<_, _>>().map_err(of)?;
             let results = measurements.iter().map(|measurement| measurement.value(answers)).collect();
             choices.push(Choice { label: way.label, results });
+        }
+        let ends: Vec<_> = over_any(paper, text).map_err(of)?.iter().map(|any| any.ends(answers)).collect();
+        for (end, name) in ["least", "greatest"].into_iter().enumerate().filter(|_| !ends.is_empty()) {
+            let results = ends.iter().map(|ends| ends[end].clone()).collect();
+            choices.push(Choice { label: format!("{name} of any choice"), results });
         }
         let tenth = |claim: &Claim| Ok((effect(paper.measured[&claim.id].kind, claim.value()?) / 10.0).abs());
         let tenths = claims.iter().map(tenth).collect::<Result<_, String>>()?;

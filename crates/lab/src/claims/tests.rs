@@ -1,4 +1,5 @@
 mod choices;
+mod named;
 
 use std::path::Path;
 

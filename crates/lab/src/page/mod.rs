@@ -10,6 +10,7 @@ mod lines;
 mod paper;
 mod run;
 mod runs;
+mod statements;
 mod strip;
 mod table;
 #[cfg(test)]

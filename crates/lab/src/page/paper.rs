@@ -6,8 +6,10 @@ use strata_workloads::Size;
 use super::chart::{Chart, Mark};
 use super::colour::Palette;
 use super::runs::Runs;
+use super::statements::of_programs;
 use super::{Address, Origin, Parts, claims, made, strip, table};
 use crate::claims::sensitivity::{Choice, Sensitivity, sensitivities};
+use crate::claims::statement::statements;
 use crate::claims::{self as published, Claim, Row, effect};
 use crate::grid::Grid;
 use crate::paper::TableText;
@@ -157,6 +159,12 @@ impl Making<'_> {
             let body = self.claims(&elsewhere, "Text");
             let (anchor, name) = ("text".to_owned(), "Text".to_owned());
             sections.push(Section { anchor, name, title: "Claims outside the figures".into(), body });
+        }
+        let named = statements(paper, &mut self.answers)?;
+        if selection.part == Part::All && !named.is_empty() {
+            let (anchor, name) = ("named".to_owned(), "Programs".to_owned());
+            let title = "What the text says of named programs".into();
+            sections.push(Section { anchor, name, title, body: of_programs(&named) });
         }
         Ok(sections)
     }

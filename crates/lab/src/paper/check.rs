@@ -120,6 +120,9 @@ impl Paper {
         for text in &self.sensitivities {
             check(format!("sensitivity {}", text.id), claims::sensitivity::jobs(self, text)?)?;
         }
+        for text in &self.statements {
+            check(format!("statement `{}`", text.says), claims::statement::jobs(self, text)?)?;
+        }
         Ok(())
     }
 }

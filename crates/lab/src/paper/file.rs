@@ -38,6 +38,8 @@ pub(super) struct PaperText {
     pub measured: BTreeMap<String, MeasurementText>,
     #[serde(default)]
     pub sensitivities: Vec<SensitivityText>,
+    #[serde(default)]
+    pub statements: Vec<StatementText>,
 }
 
 /// What stands for one of the paper's systems: one machine, or for each workload the best of several or of a key's values.
@@ -372,15 +374,80 @@ pub struct SensitivityText {
     /// Keys that are set to the value, by system. Systems not named here keep their values.
     #[serde(default)]
     pub keys: BTreeMap<String, Vec<String>>,
-    /// The values to try; the one that the systems already have is among them. An array has a value for each key, by its place
+    /// The values to try; the one that the systems already have is among them, unless `chosen` names it. An array has a value for each key, by its place
     /// in the system's list; the first names the choice.
     #[serde(default)]
     pub values: Vec<toml::Value>,
-    /// For choices of a reading rather than of a value: name of the default reading.
+    /// What readers see of each value instead of the value itself, in their order.
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// For choices of a reading rather than of a value, and for keys that the systems leave out: what readers see of the default.
     pub chosen: Option<String>,
     /// The other readings of the claims.
     #[serde(default)]
     pub readings: Vec<ReadingText>,
+    /// Workloads that the paper does not name: the least and the greatest number over all choices of them.
+    pub any: Option<AnyText>,
+}
+
+/// Some workloads that are known, and any so many of others.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnyText {
+    /// How many others.
+    pub count: usize,
+    /// Name of the set of the others.
+    pub of: String,
+    /// Name of the set of those that are known.
+    pub beside: String,
+}
+
+/// What the text says of programs that it names: a number of each lies above or below another.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatementText {
+    /// The sentence, in our words.
+    pub says: String,
+    /// Where it stands; what it leaves open, and how it was read.
+    pub source: String,
+    /// Name of the set of the programs.
+    pub programs: String,
+    /// The metric of each program.
+    pub metric: String,
+    /// The system that is measured.
+    pub system: String,
+    /// The system whose number divides it.
+    pub over: Option<String>,
+    /// What the number is above,
+    pub above: Option<LimitText>,
+    /// or below.
+    pub below: Option<LimitText>,
+    /// Name of the set whose programs, except those named, are the others.
+    #[serde(default = "all")]
+    pub others: String,
+}
+
+/// What a number is above or below.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum LimitText {
+    /// A number.
+    Number(f64),
+    /// A word.
+    Word(LimitWord),
+}
+
+/// What a number is above or below, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitWord {
+    /// The mean of the programs that the sentence does not name.
+    Others,
+}
+
+impl LimitText {
+    /// The mean of the programs that the sentence does not name.
+    pub const OTHERS: LimitText = LimitText::Word(LimitWord::Others);
 }
 
 fn one() -> f64 {

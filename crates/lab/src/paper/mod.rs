@@ -16,8 +16,8 @@ use std::path::Path;
 pub use definition::{Bound, Definition, Drawing, Kind, Reduce};
 pub use figure::{Figure, List, Table};
 pub use file::{
-    ColumnText, FigureText, ListText, MeasurementText, Normalise, ReadingText, SearchText, SensitivityText,
-    SystemText, TableText, ValuesText,
+    AnyText, ColumnText, FigureText, LimitText, LimitWord, ListText, MeasurementText, Normalise, ReadingText,
+    SearchText, SensitivityText, StatementText, SystemText, TableText, ValuesText,
 };
 
 pub use crate::setup::FigureJob;
@@ -63,6 +63,8 @@ pub struct Paper {
     pub measured: BTreeMap<String, MeasurementText>,
     /// Choices that the paper leaves open and that affect its headline.
     pub sensitivities: Vec<SensitivityText>,
+    /// What the text says of programs that it names.
+    pub statements: Vec<StatementText>,
     /// Name of the file in errors.
     pub(crate) file: String,
 }
@@ -140,6 +142,7 @@ impl Paper {
             lists: read.lists,
             measured,
             sensitivities,
+            statements: read.statements,
             file,
         };
         paper.check().map_err(|error| format!("{}: {error}", paper.file))?;

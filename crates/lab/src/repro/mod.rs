@@ -2,7 +2,7 @@
 
 use strata_workloads::Size;
 
-use crate::claims::{self, Measurement, Template, sensitivity};
+use crate::claims::{self, Measurement, Template, sensitivity, statement};
 use crate::job::Job;
 use crate::paper::{Figure, FigureJob, FigureText, List, ListText, Paper, Table, TableText};
 use crate::question::Answers;
@@ -120,6 +120,9 @@ impl<'a> Selection<'a> {
         }
         for text in paper.sensitivities.iter().filter(|_| self.has_sensitivities()) {
             wanted.extend(sensitivity::jobs(paper, text)?);
+        }
+        for text in paper.statements.iter().filter(|_| self.part == Part::All) {
+            wanted.extend(statement::jobs(paper, text)?);
         }
         let mut answers = Answers::new(store, size);
         wanted.retain(|wanted| wanted.is_needed(&mut answers));
