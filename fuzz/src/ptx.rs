@@ -1,6 +1,6 @@
 //! PTX text: parsed, lowered, compiled, and run on the reference executor where that is cheap.
 
-use strata_ptx::back::{self, Options, RegisterAllocation};
+use strata_ptx::back::{self, AccessRules, Options, RegisterAllocation, WideAccesses};
 use strata_ptx::front::{self, LoweredModule};
 use strata_ptx::ir::Opaque;
 use strata_ptx::isa::Geometry;
@@ -35,6 +35,7 @@ const OPTIONS: [Options; 2] = [
         indirect_mov: true,
         independent_threads: true,
         loads_parameters: false,
+        accesses: AccessRules { wide: WideAccesses::OneNumber, predicates: true },
     },
     Options {
         max_registers: 16,
@@ -48,6 +49,7 @@ const OPTIONS: [Options; 2] = [
         indirect_mov: true,
         independent_threads: false,
         loads_parameters: true,
+        accesses: AccessRules { wide: WideAccesses::Once, predicates: true },
     },
 ];
 

@@ -46,6 +46,9 @@ impl AccessRules {
     }
 }
 
+/// The highest number of a register. A kernel that needs more of them in any case has several predicates under it.
+const MOST: u32 = u8::MAX as u32;
+
 /// The numbers of an allocation's registers.
 pub struct Numbers<'a> {
     allocation: &'a Allocation,
@@ -61,7 +64,7 @@ impl<'a> Numbers<'a> {
     /// How many there are.
     pub fn count(&self) -> u32 {
         let predicates = if self.rules.predicates { self.allocation.predicates } else { 0 };
-        self.values() + predicates
+        (self.values() + predicates).min(MOST)
     }
 
     /// Those of values that are no predicates.
@@ -80,7 +83,7 @@ impl<'a> Numbers<'a> {
     }
 
     fn of_predicate(&self, predicate: PredReg) -> Reg {
-        Reg(self.values() as u8 + predicate.0)
+        Reg((self.values() + u32::from(predicate.0)).min(MOST) as u8)
     }
 
     /// The numbers that a value of some rows accesses, each with the row that has its bits.
