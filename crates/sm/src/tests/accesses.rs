@@ -7,7 +7,9 @@ use crate::fixtures::*;
 
 fn reads(registers: &[u8]) -> RegList {
     let mut list = RegList::EMPTY;
-    registers.iter().for_each(|register| drop(list.push(Reg(*register))));
+    for register in registers {
+        list.push(Reg(*register));
+    }
     list
 }
 
