@@ -2,8 +2,8 @@
 //!
 //! Machine files gain values as the simulator learns to model more, so the machines of older versions lack
 //! some. An older result stands for a job if everything else agrees: workload, size, PTX, inputs, every value
-//! that the older machine has, and exactly the same values behind each door, because a system is also defined
-//! by what it leaves out. A list that is a set of names gains a value when it gains a name.
+//! that the older machine has, exactly the same values behind each door, because a system is also defined
+//! by what it leaves out, and every value that the job itself sets, because it asks for that one. A list that is a set of names gains a value when it gains a name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,11 @@ impl Older {
     /// values that agree. If several qualify, the one with the most agreement is returned.
     pub fn find(&self, job: &Job) -> Option<(usize, &Key)> {
         let (same, values) = parts(job);
-        let finished = self.0.get(&same)?.iter().filter(|finished| finished.values.is_subset(&values));
+        let asked: BTreeSet<&String> = values.iter().filter(|value| job.sets(value)).collect();
+        let stands = |finished: &&Finished| {
+            finished.values.is_subset(&values) && asked.iter().all(|value| finished.values.contains(*value))
+        };
+        let finished = self.0.get(&same)?.iter().filter(stands);
         finished.map(|finished| (finished.values.len(), &finished.key)).max()
     }
 }
@@ -122,6 +126,20 @@ mod tests {
         let mut differs = without(&["lsu"], "texture");
         edit(&mut differs, &["lsu"], |lsu| lsu["queue"]["value"] = Value::Integer(1000));
         assert_eq!(found(&[&differs], &job(None)), None);
+    }
+
+    #[test]
+    fn a_value_that_the_job_sets_is_one_that_it_asks_for() {
+        let lacks = job(None);
+        let mut wanted = job(None);
+        edit(&mut wanted, &["lsu"], |lsu| {
+            let value = Table::from_iter([("value".into(), "as-global".into()), ("source".into(), "x".into())]);
+            lsu.insert("read_only".into(), Value::Table(value));
+        });
+        assert_eq!(found(&[&lacks], &wanted), Some(lacks.key()), "as the machine's file has it");
+        wanted.overrides = vec!["lsu.read_only=as-global".into()];
+        assert_eq!(found(&[&lacks], &wanted), None);
+        assert_eq!(found(&[&lacks, &wanted], &wanted), Some(wanted.key()));
     }
 
     #[test]
