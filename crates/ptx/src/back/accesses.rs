@@ -3,32 +3,9 @@
 //! predicate that an instruction writes, or reads as an operand; guards access none.
 
 use super::allocate::Allocation;
-use super::body::Body;
-use super::separate;
+use super::limits::{AccessRules, WideAccesses};
 use crate::ir::{VDst, VInst, VReg, VSrc};
-use crate::isa::{Dst, MAX_ROWS, PredReg, Reg, RegList, Ty, Width};
-
-/// What registers operands access.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AccessRules {
-    /// What a value of more than 32 bits accesses.
-    pub wide: WideAccesses,
-    /// Whether a predicate that is written, or read as an operand, is an access too.
-    pub predicates: bool,
-}
-
-/// What a value of more than 32 bits accesses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WideAccesses {
-    /// Each of its rows.
-    #[default]
-    Rows,
-    /// Its first row: once.
-    Once,
-    /// One register, as a value of 32 bits does: registers are numbered by values, with as few numbers as keep values that
-    /// are live together apart.
-    OneNumber,
-}
+use crate::isa::{Dst, MAX_ROWS, PredReg, Reg, RegList, Width};
 
 /// The registers that an instruction accesses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,13 +14,6 @@ pub struct Accesses {
     pub reads: RegList,
     /// Those that it writes, and with what.
     pub writes: Vec<(Reg, Dst)>,
-}
-
-impl AccessRules {
-    /// Whether they are those of a machine that accesses every row of its operands, and predicates elsewhere.
-    pub fn are_rows(self) -> bool {
-        self == AccessRules::default()
-    }
 }
 
 /// The highest number of a register. A kernel that needs more of them in any case has several predicates under it.
@@ -127,26 +97,5 @@ impl<'a> Numbers<'a> {
             }
         }
         accesses
-    }
-}
-
-/// A number for each register of an allocation that is no predicate.
-pub struct ValueNumbers {
-    /// By register.
-    pub of: Vec<u16>,
-    /// How many.
-    pub count: u32,
-}
-
-impl ValueNumbers {
-    /// A number of its own for each register that the code mentions.
-    pub fn separate(body: &Body) -> ValueNumbers {
-        let mut of = vec![0; body.registers.len()];
-        let mut count = 0;
-        for reg in separate::mentioned(body).filter(|reg| body.ty(*reg) != Ty::Pred) {
-            of[reg.0 as usize] = count as u16;
-            count += 1;
-        }
-        ValueNumbers { of, count }
     }
 }

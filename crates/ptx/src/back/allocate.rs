@@ -4,7 +4,6 @@
 //! rows as are live at the worst point, then with one more, and so on; at the limit the values that found no
 //! place go to local memory and everything begins again.
 
-use super::accesses::{ValueNumbers, WideAccesses};
 use super::body::Body;
 use super::cfg::Cfg;
 use super::color::{NO_PLACE, Outcome, Problem, Style};
@@ -12,9 +11,9 @@ use super::costs::use_costs;
 use super::crowd;
 use super::error::BackError;
 use super::interference::{Graph, Pressure};
-use super::limits::{Limits, RegisterAllocation};
+use super::limits::{Limits, RegisterAllocation, WideAccesses};
 use super::liveness::Liveness;
-use super::separate;
+use super::separate::{self, ValueNumbers};
 use super::spill::{self, MAX_SPILLS, Slots};
 
 use crate::ir::VReg;

@@ -1,6 +1,5 @@
 //! How many registers a kernel may have, and what they cost.
 
-use super::accesses::{AccessRules, WideAccesses};
 use crate::ir::LaunchBounds;
 
 /// What the back end may use.
@@ -32,6 +31,35 @@ pub struct Options {
     pub loads_parameters: bool,
     /// Which registers operands access.
     pub accesses: AccessRules,
+}
+
+/// What registers operands access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccessRules {
+    /// What a value of more than 32 bits accesses.
+    pub wide: WideAccesses,
+    /// Whether a predicate that is written, or read as an operand, is an access too.
+    pub predicates: bool,
+}
+
+/// What a value of more than 32 bits accesses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WideAccesses {
+    /// Each of its rows.
+    #[default]
+    Rows,
+    /// Its first row: once.
+    Once,
+    /// One register, as a value of 32 bits does: registers are numbered by values, with as few numbers as keep values that
+    /// are live together apart.
+    OneNumber,
+}
+
+impl AccessRules {
+    /// Whether they are those of a machine that accesses every row of its operands, and predicates elsewhere.
+    pub fn are_rows(self) -> bool {
+        self == AccessRules::default()
+    }
 }
 
 /// How registers of the text get physical ones.

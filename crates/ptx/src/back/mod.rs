@@ -57,9 +57,9 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use accesses::{AccessRules, Accesses, WideAccesses};
+pub use accesses::Accesses;
 pub use error::BackError;
-pub use limits::{Limits, Options, RegisterAllocation};
+pub use limits::{AccessRules, Limits, Options, RegisterAllocation, WideAccesses};
 
 use crate::ir::{Constant, Function, VSrc};
 use crate::isa::Op;

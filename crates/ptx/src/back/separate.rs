@@ -3,7 +3,7 @@
 use super::body::{Body, definitions, uses};
 use super::color::NO_PLACE;
 use crate::ir::VReg;
-use crate::isa::Width;
+use crate::isa::{Ty, Width};
 
 /// The registers that the code mentions, ascending.
 pub fn mentioned(body: &Body) -> impl Iterator<Item = VReg> {
@@ -40,4 +40,25 @@ pub fn places(body: &Body, most: usize) -> Option<Vec<u16>> {
         }
     }
     Some(places)
+}
+
+/// A number for each register of an allocation that is no predicate.
+pub struct ValueNumbers {
+    /// By register.
+    pub of: Vec<u16>,
+    /// How many.
+    pub count: u32,
+}
+
+impl ValueNumbers {
+    /// A number of its own for each register that the code mentions.
+    pub fn separate(body: &Body) -> ValueNumbers {
+        let mut of = vec![0; body.registers.len()];
+        let mut count = 0;
+        for reg in mentioned(body).filter(|reg| body.ty(*reg) != Ty::Pred) {
+            of[reg.0 as usize] = count as u16;
+            count += 1;
+        }
+        ValueNumbers { of, count }
+    }
 }
