@@ -212,7 +212,8 @@ impl Job {
     /// Whether an override of the job set this machine value, as its path and what stands there.
     pub(crate) fn sets(&self, value: &str) -> bool {
         let keys = self.overrides.iter().filter_map(|set| Some(set.split_once('=')?.0));
-        keys.into_iter().any(|key| value.strip_prefix(key).is_some_and(|rest| rest.starts_with(['.', ' ', '['])))
+        keys.into_iter()
+            .any(|key| value.strip_prefix(key).is_some_and(|rest| rest.starts_with(['.', ' ', '['])))
     }
 
     /// Hash of everything that determines the job's numbers. Names of machine and system, descriptions and

@@ -222,11 +222,6 @@ pub fn check(paper: &Paper) -> Result<(), String> {
     templates(paper).map(drop)
 }
 
-/// What the claims of a table's column have in common: their id without the workload.
-fn group(id: &str) -> &str {
-    id.rsplit_once('.').map_or(id, |(group, _)| group)
-}
-
 /// The explanation templates of a paper's claims, by the id of a claim or of a table's column.
 ///
 /// # Errors
@@ -235,7 +230,7 @@ pub fn templates(paper: &Paper) -> Result<BTreeMap<String, Template<'_>>, String
     let claims = all();
     let is_of_paper = |id: &String| {
         let of_paper = claims.iter().filter(|claim| claim.paper == paper.name);
-        of_paper.map(|claim| claim.id.as_str()).any(|of| of == id || group(of) == id)
+        of_paper.map(|claim| claim.id.as_str()).any(|of| of == id || paper.column_of(of) == Some(id))
     };
     let of_paper = explanations().into_iter().filter(|(id, _)| is_of_paper(id));
     of_paper
@@ -245,6 +240,15 @@ pub fn templates(paper: &Paper) -> Result<BTreeMap<String, Template<'_>>, String
             Ok((id, template))
         })
         .collect()
+}
+
+/// The template of a claim: its own, or that of the table's column that it is in.
+pub(crate) fn template<'t, 'a>(
+    paper: &Paper,
+    templates: &'t BTreeMap<String, Template<'a>>,
+    id: &str,
+) -> Option<&'t Template<'a>> {
+    templates.get(id).or_else(|| templates.get(paper.column_of(id)?))
 }
 
 /// The claims of some papers, each with its verdict computed from a store.
@@ -280,8 +284,7 @@ fn row(
     let published = claim.value()?;
     answers[0].take_origin();
     let found = paper.and_then(|(paper, templates)| {
-        let template = templates.get(&claim.id).or_else(|| templates.get(group(&claim.id)));
-        Some((*paper, paper.measured.get(&claim.id)?, template))
+        Some((*paper, paper.measured.get(&claim.id)?, template(paper, templates, &claim.id)))
     });
     let Some((paper, text, template)) = found else {
         let measured = Err("no measurement is defined for this claim".into());

@@ -153,7 +153,8 @@ fn ways(paper: &Paper, text: &SensitivityText) -> Result<Vec<Way>, String> {
         _ => return Err("expected `keys` with `values`, or `chosen` with `readings`".into()),
     }
     for reading in &text.readings {
-        let read = |text: &MeasurementText| if text.admits(reading) { text.read_as(reading) } else { text.clone() };
+        let read =
+            |text: &MeasurementText| if text.admits(reading) { text.read_as(reading) } else { text.clone() };
         let texts = texts.iter().map(read).collect();
         ways.push(Way { label: reading.name.clone(), sets: Sets::new(), texts });
     }

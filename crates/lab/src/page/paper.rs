@@ -325,7 +325,8 @@ fn sensitivity(paper: &Paper, all: &[Sensitivity], rows: &[&Row]) -> Markup {
 
 fn choice(paper: &Paper, of: &Sensitivity, rows: &[&Row]) -> Markup {
     let shown = |claim: &Claim| rows.iter().any(|row| row.claim.id == claim.id);
-    let places: Vec<usize> = (0..of.claims.len()).filter(|place| of.moves_claim(*place) != Some(false)).collect();
+    let places: Vec<usize> =
+        (0..of.claims.len()).filter(|place| of.moves_claim(*place) != Some(false)).collect();
     html! {
         details.choice {
             summary {

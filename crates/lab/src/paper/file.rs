@@ -337,7 +337,10 @@ impl MeasurementText {
         let says = |is: bool, replaced: bool| is && replaced;
         let is_mean = matches!(self.kind, Kind::Change | Kind::Ratio) && self.bars.is_none();
         !says(self.workloads != all(), reading.workloads.is_some())
-            && !says(self.reduce.is_some() || !is_mean, reading.reduce.is_some() || reading.definition.is_some())
+            && !says(
+                self.reduce.is_some() || !is_mean,
+                reading.reduce.is_some() || reading.definition.is_some(),
+            )
     }
 
     /// The measurement under another reading.

@@ -122,7 +122,8 @@ impl Paper {
         let sets = read.workloads.into_iter();
         let workloads = sets.map(|(set, names)| (set, names.into_iter().map(beside).collect())).collect();
         let of_tables = read.tables.iter().flat_map(TableText::measured);
-        let measured: BTreeMap<String, MeasurementText> = read.measured.into_iter().chain(of_tables).collect();
+        let measured: BTreeMap<String, MeasurementText> =
+            read.measured.into_iter().chain(of_tables).collect();
         let mut sensitivities = read.sensitivities;
         for text in &mut sensitivities {
             text.claims = expanded(&text.claims, &measured)
@@ -175,6 +176,14 @@ impl Paper {
             let alike = did_you_mean(name, known.iter().copied());
             format!("no metric `{name}`{alike}, expected one of {}", known.join(", "))
         })
+    }
+
+    /// The beginning that the claims of a table's column have in common, if the claim is one of them.
+    #[must_use]
+    pub fn column_of(&self, id: &str) -> Option<&str> {
+        let columns = self.tables.iter().flat_map(|table| table.columns.values());
+        let mut starts = columns.filter_map(|column| column.claims.as_deref());
+        starts.find(|start| id.strip_prefix(start).is_some_and(|rest| rest.starts_with('.')))
     }
 
     /// Refuses unknown names, except in measurements, which `claims` checks.

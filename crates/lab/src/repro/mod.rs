@@ -116,7 +116,7 @@ impl<'a> Selection<'a> {
             for reading in measurement.readings() {
                 wanted.extend(Measurement::new(paper, &text.read_as(&reading))?.jobs());
             }
-            wanted.extend(templates.get(&id).into_iter().flat_map(Template::jobs));
+            wanted.extend(claims::template(paper, &templates, &id).into_iter().flat_map(Template::jobs));
         }
         for text in paper.sensitivities.iter().filter(|_| self.has_sensitivities()) {
             wanted.extend(sensitivity::jobs(paper, text)?);

@@ -133,7 +133,8 @@ mod tests {
         let lacks = job(None);
         let mut wanted = job(None);
         edit(&mut wanted, &["lsu"], |lsu| {
-            let value = Table::from_iter([("value".into(), "as-global".into()), ("source".into(), "x".into())]);
+            let value =
+                Table::from_iter([("value".into(), "as-global".into()), ("source".into(), "x".into())]);
             lsu.insert("read_only".into(), Value::Table(value));
         });
         assert_eq!(found(&[&lacks], &wanted), Some(lacks.key()), "as the machine's file has it");

@@ -50,37 +50,31 @@ pub(super) const WORKLOAD: Workload = Workload {
             })
         }),
         input(Size::Paper, "51 points, 2 frames of 609 x 590, templates 51 x 51 in 81 x 81", || {
-            Box::new(Heartwall {
-                frame: [609, 590],
-                points: [20, 31],
-                frames: 2,
-                update_period: 10,
-                template_radius: 25,
-                window_radius: 40,
-                reach: 10,
-                followed: Part::All,
-            })
+            Box::new(RODINIA)
         }),
         suite_input(
             "51 points, frames of 609 x 590, templates 51 x 51 in 81 x 81",
             "Rodinia 3.1, cuda/heartwall/run: heartwall test.avi 20",
             Piece::Ctas("the first 2 of 20 frames, a launch each, and of them the first 4 of 51 CTAs: a CTA has 5 million warp-instructions"),
             || {
-                Box::new(Heartwall {
-                    frame: [609, 590],
-                    points: [20, 31],
-                    frames: 2,
-                    update_period: 10,
-                    template_radius: 25,
-                    window_radius: 40,
-                    reach: 10,
-                    followed: Part::First(4),
-                })
+                Box::new(Heartwall { followed: Part::First(4), ..RODINIA })
             },
         ),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),
+};
+
+/// Rodinia's video and sizes, of which two frames run.
+const RODINIA: Heartwall = Heartwall {
+    frame: [609, 590],
+    points: [20, 31],
+    frames: 2,
+    update_period: 10,
+    template_radius: 25,
+    window_radius: 40,
+    reach: 10,
+    followed: Part::All,
 };
 
 const BLOCK: u32 = 256;
