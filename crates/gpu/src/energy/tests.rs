@@ -174,7 +174,7 @@ fn energy_is_counts_times_numbers_and_power_times_time() {
     let report = meter.report(&counted(&machine, 3), 7000);
     assert!((report.seconds - 10e-6).abs() < 1e-15);
     let l1d = report.structure("l1d").unwrap();
-    assert_eq!(l1d.dynamic_pj(), 3.0 * (1000.0 + 120.0));
+    assert_eq!(l1d.dynamic_pj(), 3.0 * (1000.0 + 120.0 + 150.0), "a read, a write and a load that goes past");
     // 15 of 58 mW for 10 us.
     assert!((l1d.leakage_pj - 15.0 * 58e-3 * 10e-6 * 1e12).abs() < 1e-3);
     // 6 channels of 500 mW for 10 us.
