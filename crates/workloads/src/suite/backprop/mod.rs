@@ -29,12 +29,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Test, "384 input units", || Box::new(Backprop { inputs: 384 })),
         input(Size::Small, "32,768 input units", || Box::new(Backprop { inputs: 32_768 })),
         input(Size::Paper, "65,536 input units", || Box::new(Backprop { inputs: 65_536 })),
-        suite_input(
-            "65,536 input units",
-            "ESESC, conf/gpu.conf: backprop 65536",
-            Piece::All,
-            || Box::new(Backprop { inputs: 65_536 }),
-        ),
+        suite_input("65,536 input units", "ESESC, conf/gpu.conf: backprop 65536", Piece::All, || {
+            Box::new(Backprop { inputs: 65_536 })
+        }),
         input(Size::Stash, "8,192 input units: 32 KB", || Box::new(Backprop { inputs: 8_192 })),
         input(Size::Morpheus, "24,576 input units", || Box::new(Backprop { inputs: 24_576 })),
     ],

@@ -25,9 +25,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     inputs: &[
         input(Size::Test, "2,500 vertices", || Box::new(Bfs::whole(2500))),
         input(Size::Small, "2^17 vertices", || Box::new(Bfs::whole(1 << 17))),
-        input(Size::Paper, "3 x 2^20 vertices (Rodinia: 2^20)", || {
-            Box::new(Bfs::whole(3 << 20))
-        }),
+        input(Size::Paper, "3 x 2^20 vertices (Rodinia: 2^20)", || Box::new(Bfs::whole(3 << 20))),
         suite_input(
             "1,000,000 vertices with 6 edges each",
             "Rodinia 3.1, data/bfs/graph1MW_6.txt, which ESESC's conf/gpu.conf runs too",

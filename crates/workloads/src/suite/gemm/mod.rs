@@ -18,11 +18,11 @@ pub(super) const WORKLOAD: Workload = Workload {
         "A, B and C are uniform random in [-1, 1), alpha = 1.5, beta = 0.75",
     ],
     inputs: &[
-        input(Size::Test, "C 60 x 72, depth 50", || Box::new(Gemm { ni: 60, nj: 72, nk: 50, rows: Part::All })),
-        input(Size::Small, "C 256 x 256, depth 256", || Box::new(Gemm::square(256, Part::All))),
-        input(Size::Paper, "C 512 x 512, depth 512 (PolyBench's)", || {
-            Box::new(Gemm::square(512, Part::All))
+        input(Size::Test, "C 60 x 72, depth 50", || {
+            Box::new(Gemm { ni: 60, nj: 72, nk: 50, rows: Part::All })
         }),
+        input(Size::Small, "C 256 x 256, depth 256", || Box::new(Gemm::square(256, Part::All))),
+        input(Size::Paper, "C 512 x 512, depth 512 (PolyBench's)", || Box::new(Gemm::square(512, Part::All))),
         suite_input(
             "C 512 x 512, depth 512",
             "polybenchGpu, CUDA/GEMM/gemm.cuh: NI, NJ, NK",

@@ -55,10 +55,10 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "51 points, frames of 609 x 590, templates 51 x 51 in 81 x 81",
             "Rodinia 3.1, cuda/heartwall/run: heartwall test.avi 20",
-            Piece::Ctas("the first 2 of 20 frames, a launch each, and of them the first 4 of 51 CTAs: a CTA has 5 million warp-instructions"),
-            || {
-                Box::new(Heartwall { followed: Part::First(4), ..RODINIA })
-            },
+            Piece::Ctas(
+                "the first 2 of 20 frames, a launch each, and of them the first 4 of 51 CTAs: a CTA has 5 million warp-instructions",
+            ),
+            || Box::new(Heartwall { followed: Part::First(4), ..RODINIA }),
         ),
     ],
     ptx: include_str!("kernel.ptx"),

@@ -41,7 +41,16 @@ pub(super) const WORKLOAD: Workload = Workload {
             "996 x 1040 pixels, 996 x 1024 bins",
             "Parboil 2.5, histo, data set default: histo 20 4",
             Piece::Launches("the first 4 of 20 runs: 16 launches"),
-            || Box::new(Histo { width: 996, height: 1040, bins: [996, 1024], samplers: 64, parts: 14, runs: 4 }),
+            || {
+                Box::new(Histo {
+                    width: 996,
+                    height: 1040,
+                    bins: [996, 1024],
+                    samplers: 64,
+                    parts: 14,
+                    runs: 4,
+                })
+            },
         ),
         input(Size::Morpheus, "498 x 520 pixels, 512 x 1024 bins, 3 runs", || {
             Box::new(Histo { width: 498, height: 520, bins: [512, 1024], samplers: 16, parts: 14, runs: 3 })

@@ -24,12 +24,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "1024 x 1024 cells, 12 steps", || {
             Box::new(Hotspot { rows: 1024, columns: 1024, steps: 12 })
         }),
-        suite_input(
-            "1024 x 1024 cells",
-            "ESESC, conf/gpu.conf: hotspot 1024 2 1",
-            Piece::All,
-            || Box::new(Hotspot { rows: 1024, columns: 1024, steps: 1 }),
-        ),
+        suite_input("1024 x 1024 cells", "ESESC, conf/gpu.conf: hotspot 1024 2 1", Piece::All, || {
+            Box::new(Hotspot { rows: 1024, columns: 1024, steps: 1 })
+        }),
         input(Size::Morpheus, "512 x 512 cells, 2 steps", || {
             Box::new(Hotspot { rows: 512, columns: 512, steps: 2 })
         }),

@@ -26,12 +26,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Test, "112 x 112", || Box::new(Nw { length: 112 })),
         input(Size::Small, "768 x 768", || Box::new(Nw { length: 768 })),
         input(Size::Paper, "2048 x 2048", || Box::new(Nw { length: 2048 })),
-        suite_input(
-            "2048 x 2048",
-            "Rodinia 3.1, cuda/nw/run: needle 2048 10",
-            Piece::All,
-            || Box::new(Nw { length: 2048 }),
-        ),
+        suite_input("2048 x 2048", "Rodinia 3.1, cuda/nw/run: needle 2048 10", Piece::All, || {
+            Box::new(Nw { length: 2048 })
+        }),
         input(Size::Stash, "512 x 512", || Box::new(Nw { length: 512 })),
         input(Size::Morpheus, "768 x 768", || Box::new(Nw { length: 768 })),
     ],

@@ -13,7 +13,9 @@ pub(super) const WORKLOAD: Workload = Workload {
     description: "Sorts pages by their number of views: almost all of it is a bitonic sort whose entries are moved \
                   and whose integer keys are read where map put them, coalesced at first and scattered later.",
     kernels: &MAP_GROUP,
-    differences: mars_differences!["but for size suite, views follow Zipf's law and so repeat; Mars's are uniform random",],
+    differences: mars_differences![
+        "but for size suite, views follow Zipf's law and so repeat; Mars's are uniform random",
+    ],
     inputs: &[
         input(Size::Test, "600 pages", || Box::new(Pvr { pages: 600, views: Views::Popular })),
         input(Size::Small, "12,000 pages", || Box::new(Pvr { pages: 12_000, views: Views::Popular })),

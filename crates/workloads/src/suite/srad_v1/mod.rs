@@ -40,7 +40,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "502 x 458 pixels",
             "Rodinia 3.1, cuda/srad/srad_v1/run: srad 100 0.5 502 458",
-            Piece::Launches("the first 5 of 100 steps, and the conversions before and after all: 27 launches"),
+            Piece::Launches(
+                "the first 5 of 100 steps, and the conversions before and after all: 27 launches",
+            ),
             || Box::new(Srad { rows: 502, columns: 458, steps: 5 }),
         ),
     ],

@@ -21,7 +21,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         "scores are compared exactly: Mars takes those closer than 1e-7 as equal, which is not an order",
     ],
     inputs: &[
-        input(Size::Test, "25 documents of 30 features", || Box::new(Ss { documents: 25, features: 30, scored: Part::All })),
+        input(Size::Test, "25 documents of 30 features", || {
+            Box::new(Ss { documents: 25, features: 30, scored: Part::All })
+        }),
         input(Size::Small, "160 documents of 126 features", || {
             Box::new(Ss { documents: 160, features: 126, scored: Part::All })
         }),
@@ -31,7 +33,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         suite_input(
             "1024 documents of 256 features",
             "Mars, SS_BIN/run.sh: SimilarityScore 1024 256",
-            Piece::Input("the first 65,536 of the 523,776 pairs of documents: 256 of 2,046 CTAs of map, and what they emit"),
+            Piece::Input(
+                "the first 65,536 of the 523,776 pairs of documents: 256 of 2,046 CTAs of map, and what they emit",
+            ),
             || Box::new(Ss { documents: 1024, features: 256, scored: Part::First(65_536) }),
         ),
     ],
