@@ -24,6 +24,13 @@ import pages
 # Claims that a table of a choice has columns for.
 WIDEST = 6
 
+# What strata says of how a claim stands to the choices that its paper leaves open, the firmest first.
+DEPENDENCES = [
+    "depend on no choice that was varied",
+    "depend on a choice that the paper leaves open",
+    "were not varied",
+]
+
 VERDICTS = ["reproduced", "direction", "far", "contradicted", "implied", "not measured"]
 
 
@@ -90,32 +97,14 @@ def summary(claims):
     return pages.table([f"of {len(rows)} published numbers|", *claims], lines)
 
 
-DEPENDENCES = {
-    True: "depend on a choice that the paper leaves open",
-    False: "depend on no choice that was varied",
-    None: "were not varied",
-}
-
-
-def dependences(sensitivities):
-    """Whether a choice moves a claim by more than a tenth of what is published, by id; claims that nothing varied are left out."""
-    moved = {}
-    for claim in (claim for of in sensitivities for claim in of["claims"]):
-        if claim["moves"] is not None:
-            moved[claim["id"]] = moved.get(claim["id"], False) or claim["moves"]
-    return moved
-
-
-def counted(size, rows, sensitivities):
+def counted(size, rows):
     """The page's first sentences: claims that depend on no open choice apart from those that do."""
     judged = [row for row in rows if row["measured"] is not None]
-    moved = dependences(sensitivities)
     parts = []
-    for moves in (False, True, None):
-        verdicts = [row["verdict"] for row in judged if moved.get(row["id"]) is moves]
+    for dependence in sorted({row["dependence"] for row in judged}, key=DEPENDENCES.index):
+        verdicts = [row["verdict"] for row in judged if row["dependence"] == dependence]
         tally = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS if verdict in verdicts)
-        if verdicts:
-            parts.append(f"* {len(verdicts)} {DEPENDENCES[moves]}: {tally}.")
+        parts.append(f"* {len(verdicts)} {dependence}: {tally}.")
     return f"Of {len(rows)} published numbers, {len(judged)} are measured at size {size}:\n\n" + "\n".join(parts)
 
 
@@ -221,7 +210,7 @@ def page(binary, archive, check):
     size, usual = next(iter(claims.items()))
     shown = {**claims, size: [*usual, *grids, *sensitivities, *sentences]}
     parts = {
-        "counts": counted(size, usual, sensitivities),
+        "counts": counted(size, usual),
         "versions": origin(shown),
         "depends on": depends_on(sensitivities),
         "summary": summary(claims),

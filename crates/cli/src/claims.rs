@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use strata_engine::config::did_you_mean;
-use strata_lab::claims::sensitivity::{Sensitivity, sensitivities};
+use strata_lab::claims::sensitivity::{Dependence, Sensitivity, sensitivities};
 use strata_lab::claims::statement::{OfProgram, Statement, statements};
 use strata_lab::claims::{self, Reading, Row, Verdict};
 use strata_lab::grid::Grid;
@@ -106,7 +106,7 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     let show = |part| arguments.show.is_none_or(|only| only == part);
     if arguments.json {
         let objects: Vec<Value> = match arguments.show.unwrap_or(Part::Claims) {
-            Part::Claims => rows.iter().map(object).collect(),
+            Part::Claims => rows.iter().map(|row| object(row, &hinges)).collect(),
             Part::Tables => grids.iter().map(|(grid, origin)| grid_object(grid, origin)).collect(),
             Part::Sensitivity => hinges.iter().map(sensitivity_object).collect(),
             Part::Statements => sentences.iter().map(statement_object).collect(),
@@ -212,7 +212,7 @@ fn with_origin(mut object: Value, origin: &Origin) -> Value {
     object
 }
 
-fn object(row: &Row) -> Value {
+fn object(row: &Row, hinges: &[Sensitivity]) -> Value {
     let (value, definition, readings) = match &row.measured {
         Ok(measured) => (Some(measured.value), Some(&measured.definition), measured.readings.as_slice()),
         Err(_) => (None, None, [].as_slice()),
@@ -239,6 +239,7 @@ fn object(row: &Row) -> Value {
         "size": row.size.name(),
         "definition": definition,
         "verdict": row.verdict.name(),
+        "dependence": Dependence::of(&row.claim.id, hinges).said(),
         "runs": row.origin.runs.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "readings": readings.iter().map(reading).collect::<Vec<_>>(),
         "explanation": explanation,
