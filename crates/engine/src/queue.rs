@@ -112,6 +112,11 @@ impl<T> DelayLine<T> {
         DelayLine { capacity, ..DelayLine::new(capacity.min(128)) }
     }
 
+    /// When the newest item is ready.
+    pub fn last_ready(&self) -> Option<Cycle> {
+        self.items.back().map(|(ready, _)| *ready)
+    }
+
     /// Appends an item that can be taken from cycle `ready` on.
     ///
     /// # Errors

@@ -138,6 +138,10 @@ impl<D: Doors> Sm<D> {
         self.collecting_memory[warp] -= 1;
         self.warps.at_fence = self.lsu.waiting_fence();
         let bit = 1 << warp;
+        if D::EXTRAS && self.lsu.holds_warp(instruction.op) {
+            self.warps.resolving &= !bit;
+            self.warps.at_copies = self.lsu.waiting_copies();
+        }
         // The instruction that resolves later may be another one of the same warp, issued after this one.
         if instruction.fences {
             self.warps.resolving &= !bit;

@@ -337,8 +337,9 @@ impl<D: Doors> Sm<D> {
         let memory = micro.class == Class::Memory;
         if memory {
             self.collecting_memory[warp] += 1;
-            // Until the instruction reaches the load/store unit, only this mask knows of its fence.
-            self.warps.resolving |= u64::from(instruction.fences) << warp;
+            // Until the instruction reaches the load/store unit, only this mask knows of its fence or its copy.
+            let holds = instruction.fences || D::EXTRAS && self.lsu.holds_warp(instruction.op);
+            self.warps.resolving |= u64::from(holds) << warp;
         }
         if !is_control {
             self.scoreboard.reserve(warp, micro, instruction, memory);

@@ -223,7 +223,7 @@ impl Bench {
             *left -= 1;
             let region = self.free.swap_remove(self.stream.below(self.free.len() as u64) as usize);
             let requests = 5 + self.stream.below(25);
-            self.ctas[slot] = Some(Cta { region, maps: Vec::new(), open: 0, left: requests });
+            self.ctas[slot] = Some(Cta { region, maps: Vec::new(), open: 0, left: requests, waits: false });
         }
     }
 
@@ -329,6 +329,10 @@ impl Bench {
     fn offer(&mut self) -> Result<(), String> {
         let slot = self.stream.below(self.ctas.len() as u64) as usize;
         let Some(mut cta) = self.ctas[slot].take() else { return Ok(()) };
+        if cta.waits {
+            self.ctas[slot] = Some(cta);
+            return Ok(());
+        }
         if cta.left == 0 {
             if cta.open > 0 {
                 self.ctas[slot] = Some(cta);
@@ -341,6 +345,8 @@ impl Bench {
         cta.left -= 1;
         let (request, expected) = self.request(slot as u8, &mut cta);
         cta.open += 1;
+        // The rest of a CTA waits at a barrier for the warp that copies.
+        cta.waits = expected.copy.is_some() && !self.part.blocks_core();
         self.ctas[slot] = Some(cta);
         self.hash.write(&self.now.0.to_le_bytes());
         self.under_way.insert(request.token, expected);
@@ -464,6 +470,7 @@ impl Bench {
         let cta =
             self.ctas[usize::from(cta)].as_mut().ok_or("a request of a CTA that has ended comes back")?;
         cta.open -= 1;
+        cta.waits = false;
         for (word, row) in words.iter().flatten().enumerate() {
             for lane in lanes_of(request.lanes) {
                 let (found, expected) = (request.words[word].0[lane], row.0[lane]);
@@ -486,6 +493,11 @@ impl Bench {
                 *own = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
             }
         }
-        self.check_sram()
+        // What others are still copying may be there in part.
+        if self.under_way.values().any(|expected| expected.copy.is_some()) {
+            Ok(())
+        } else {
+            self.check_sram()
+        }
     }
 }

@@ -8,6 +8,17 @@ use strata_memory::doors::{Design, HOST_ITEM_BYTES, Scratchpad, ScratchpadDesign
 
 use super::engine::Engine;
 
+/// Whose memory instructions wait until a copy is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Blocks {
+    /// The core's: one copy at a time, and nothing else (Stash 5.3).
+    #[default]
+    Core,
+    /// The warp's that asked for it, as in D2MA: copies of other warps, and their accesses, go on meanwhile.
+    Warp,
+}
+
 /// The `dma` design behind `scratchpad`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -18,6 +29,16 @@ pub struct DmaConfig {
     /// Bytes of such a line, 64 or 128: those of the L1D.
     #[schemars(range(min = 64, max = 128), extend("unit" = "B"))]
     pub line_bytes: Cited<u32>,
+    /// Whose memory instructions wait until a copy is done; the core's when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Cited<Blocks>>,
+}
+
+impl DmaConfig {
+    /// Whose memory instructions wait until a copy is done.
+    pub fn blocks(&self) -> Blocks {
+        self.blocks.as_ref().map_or_else(Blocks::default, |blocks| blocks.value)
+    }
 }
 
 impl Design for DmaConfig {
@@ -49,6 +70,7 @@ impl ScratchpadDesign for DmaConfig {
 
     fn build(&self, _: ScratchpadSite) -> Result<Option<Box<dyn Scratchpad>>, ParameterError> {
         self.check()?;
-        Ok(Some(Box::new(Engine::new(*self.accesses as usize, u64::from(*self.line_bytes)))))
+        let engine = Engine::new(*self.accesses as usize, u64::from(*self.line_bytes), self.blocks());
+        Ok(Some(Box::new(engine)))
     }
 }

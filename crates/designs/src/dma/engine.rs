@@ -1,4 +1,4 @@
-//! The engine: one copy at a time, line by line.
+//! The engine: copies in the order in which they were asked for, line by line.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,14 @@ use strata_memory::doors::{
 use strata_memory::tile::{Tile, WORD};
 use strata_memory::{Address, ByteMask, LINE_BYTES, LineAddress, Tray, Trays};
 
+use super::config::Blocks;
 use super::statistics::DmaStatistics;
 
 /// The words of an access: they follow each other in the tile, and lie in one line.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
+    /// Number of its copy.
+    copy: u64,
     /// Offset of the first in the tile, in bytes of the scratchpad.
     offset: u64,
     /// Bytes of the scratchpad.
@@ -24,6 +27,8 @@ struct Piece {
 /// A copy under way.
 #[derive(Debug)]
 struct Copy {
+    /// How many there were before.
+    number: u64,
     request: Box<ScratchpadRequest>,
     tile: Tile,
     global_base: u64,
@@ -33,13 +38,18 @@ struct Copy {
     is_load: bool,
     /// Offset of the next word that no access was made for.
     next: u64,
-    /// Since when it has been under way.
-    since: Cycle,
+    /// Accesses made that have not passed the banks.
+    open: u32,
 }
 
 impl Copy {
     fn address(&self, offset: u64) -> Address {
         Address(self.global_base + self.tile.global_offset(offset))
+    }
+
+    /// Whether no access is left to make.
+    fn is_made(&self) -> bool {
+        self.next == self.tile.stash_bytes()
     }
 
     /// Where the bytes of a piece lie in its line: for each word, its offset in the tile and its first byte.
@@ -63,7 +73,7 @@ impl Copy {
         {
             bytes += WORD;
         }
-        Some((first.line(), Piece { offset: self.next, bytes }))
+        Some((first.line(), Piece { copy: self.number, offset: self.next, bytes }))
     }
 }
 
@@ -72,7 +82,15 @@ impl Copy {
 pub struct Engine {
     /// Bytes of a line of the L1D.
     line_bytes: u64,
-    copy: Option<Copy>,
+    blocks: Blocks,
+    /// Under way, oldest first.
+    copies: Vec<Copy>,
+    /// Copies begun.
+    begun: u64,
+    /// Since when a copy has been under way.
+    since: Cycle,
+    /// Whether it has used the banks in its last cycle.
+    passed: bool,
     /// Accesses under way, by token.
     pieces: Slab<Piece>,
     trays: Trays,
@@ -88,10 +106,14 @@ pub struct Engine {
 
 impl Engine {
     /// An idle engine with at most `accesses` accesses under way, each to a line of `line_bytes`.
-    pub fn new(accesses: usize, line_bytes: u64) -> Engine {
+    pub fn new(accesses: usize, line_bytes: u64, blocks: Blocks) -> Engine {
         Engine {
             line_bytes,
-            copy: None,
+            blocks,
+            copies: Vec::new(),
+            begun: 0,
+            since: Cycle::ZERO,
+            passed: false,
             pieces: Slab::new(accesses),
             trays: Trays::new(accesses),
             back: VecDeque::with_capacity(accesses),
@@ -106,24 +128,28 @@ impl Engine {
     fn land(&mut self, sram: &mut [u8]) {
         let Some((token, tray)) = self.back.pop_front() else { return };
         let piece = self.pieces.remove(token);
-        let copy = self.copy.as_ref().expect("an access belongs to the copy under way");
+        let copy = self.copies.iter_mut().find(|copy| copy.number == piece.copy);
+        let copy = copy.expect("an access belongs to a copy under way");
+        copy.open -= 1;
         if copy.is_load {
             for (to, from) in copy.words(piece) {
                 sram[to..to + WORD as usize].copy_from_slice(&tray.0[from..from + WORD as usize]);
             }
             self.statistics.passes += 1;
+            self.passed = true;
         }
         self.trays.put(tray);
     }
 
     /// Makes the next access.
     fn make(&mut self, sram: &[u8]) {
-        let Some(copy) = &mut self.copy else { return };
         if self.ready.is_some() || self.pieces.is_full() {
             return;
         }
+        let Some(copy) = self.copies.iter_mut().find(|copy| !copy.is_made()) else { return };
         let Some((line, piece)) = copy.next_piece(self.line_bytes) else { return };
         copy.next += piece.bytes;
+        copy.open += 1;
         let mut tray = self.trays.take();
         let mut bytes = ByteMask::NONE;
         for (at, byte) in copy.words(piece) {
@@ -135,26 +161,40 @@ impl Engine {
         self.statistics.accesses += 1;
         self.statistics.words += piece.bytes / WORD;
         self.statistics.passes += u64::from(!copy.is_load);
+        self.passed |= !copy.is_load;
         let token = self.pieces.insert(piece).expect("there is room for the access");
         let LaneCause { pc, warp } = copy.request.cause;
         let cause = LaneCause { pc, warp };
         self.ready = Some(LaneAccess { token, cause, line, bytes, writes: !copy.is_load, tray });
     }
 
-    /// Ends the copy once nothing of it is left.
+    /// Ends the copies of which nothing is left.
     fn end(&mut self, now: Cycle) {
-        let is_over = |copy: &Copy| copy.next == copy.tile.stash_bytes();
-        if self.ready.is_none() && self.pieces.is_empty() && self.copy.as_ref().is_some_and(is_over) {
-            let Copy { request, since, .. } = self.copy.take().expect("it is over");
-            self.statistics.busy_cycles += now.next().since(since);
+        let mut place = 0;
+        while let Some(copy) = self.copies.get(place) {
+            if !copy.is_made() || copy.open > 0 {
+                place += 1;
+                continue;
+            }
+            let Copy { request, .. } = self.copies.remove(place);
             self.done.push_back((now.next(), request));
+            if self.copies.is_empty() {
+                self.statistics.busy_cycles += now.next().since(self.since);
+            }
         }
     }
 }
 
 impl Scratchpad for Engine {
     fn has_room(&self) -> bool {
-        self.copy.is_none()
+        match self.blocks {
+            Blocks::Core => self.copies.is_empty(),
+            Blocks::Warp => !self.passed,
+        }
+    }
+
+    fn blocks_core(&self) -> bool {
+        self.blocks == Blocks::Core
     }
 
     fn offer(&mut self, request: Box<ScratchpadRequest>, now: Cycle) -> Result<(), Wrong> {
@@ -185,12 +225,17 @@ impl Scratchpad for Engine {
         let is_load = action == TileAction::Load;
         *if is_load { &mut self.statistics.loads } else { &mut self.statistics.stores } += 1;
         let (global_base, base) = (mapping.global_base, mapping.stash_base);
-        self.copy = Some(Copy { request, tile, global_base, base, is_load, next: 0, since: now });
-        self.from = now.next();
+        if self.copies.is_empty() {
+            (self.since, self.from) = (now, now.next());
+        }
+        let number = self.begun;
+        self.begun += 1;
+        self.copies.push(Copy { number, request, tile, global_base, base, is_load, next: 0, open: 0 });
         Ok(())
     }
 
     fn tick(&mut self, sram: &mut [u8], now: Cycle) {
+        self.passed = false;
         self.land(sram);
         if self.from <= now {
             self.make(sram);
@@ -218,29 +263,32 @@ impl Scratchpad for Engine {
     }
 
     fn is_idle(&self) -> bool {
-        self.copy.is_none() && self.done.is_empty()
+        self.copies.is_empty() && self.done.is_empty()
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
         let done = self.done.front().map_or(Cycle::NEVER, |(at, _)| (*at).max(now));
-        let Some(copy) = &self.copy else { return done };
-        let makes = copy.next < copy.tile.stash_bytes() && !self.pieces.is_full();
-        let over = copy.next == copy.tile.stash_bytes() && self.pieces.is_empty();
-        if self.ready.is_some() || !self.back.is_empty() || over {
+        let over = |copy: &Copy| copy.is_made() && copy.open == 0;
+        if self.passed && self.blocks == Blocks::Warp
+            || self.ready.is_some()
+            || !self.back.is_empty()
+            || self.copies.iter().any(over)
+        {
             return now;
         }
+        let makes = !self.pieces.is_full() && self.copies.iter().any(|copy| !copy.is_made());
         if makes { self.from.max(now).min(done) } else { done }
     }
 
     fn waits(&self, report: &mut Vec<String>) {
-        if let Some(copy) = &self.copy {
+        for copy in &self.copies {
             let name = if copy.is_load { "dma_load" } else { "dma_store" };
             report.push(format!(
                 "the DMA engine copies for warp {} ({name}): {} of {} bytes asked for, {} accesses under way",
                 copy.request.cause.warp,
                 copy.next,
                 copy.tile.stash_bytes(),
-                self.pieces.len()
+                copy.open
             ));
         }
     }

@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 
 use strata_engine::{Cited, Cycle};
-use strata_memory::doors::{Design, LaneAccess, Scratchpad, ScratchpadAction, ScratchpadRequest, TileAction};
+use strata_memory::doors::{
+    Design, LaneAccess, LaneCause, Scratchpad, ScratchpadAction, ScratchpadRequest, TileAction,
+};
 use strata_memory::tile::Mapping;
 use strata_memory::{Line, LineAddress};
 
-use super::{DmaConfig, Engine};
+use super::{Blocks, DmaConfig, Engine};
 
 /// A memory of 64 lines that answers after a fixed time; byte n of it is n % 251.
 struct Bench {
@@ -24,7 +26,7 @@ struct Bench {
 impl Bench {
     fn new(accesses: usize, latency: u64) -> Bench {
         Bench {
-            engine: Engine::new(accesses, 128),
+            engine: Engine::new(accesses, 128, Blocks::Core),
             sram: vec![0xaa; 2048],
             memory: (0..8192).map(|at| (at % 251) as u8).collect(),
             latency,
@@ -159,8 +161,41 @@ fn skipping_equals_ticking() {
 }
 
 #[test]
+fn copies_of_two_warps_overlap_where_a_copy_blocks_its_warp_alone() {
+    let mut bench = Bench::new(8, 10);
+    bench.engine = Engine::new(8, 128, Blocks::Warp);
+    let request = |global_base, stash_base, warp| {
+        let action = ScratchpadAction::Tile(TileAction::Load, Mapping { global_base, stash_base, ..tile() });
+        let cause = LaneCause { pc: 0, warp };
+        Box::new(ScratchpadRequest { action, cause, ..ScratchpadRequest::EMPTY })
+    };
+    bench.engine.offer(request(120, 16, 0), Cycle(0)).expect("it can be copied");
+    bench.now += 1;
+    assert!(bench.engine.has_room(), "another copy is under way, but no pass");
+    bench.engine.offer(request(4216, 128, 1), Cycle(1)).expect("it can be copied");
+    let (mut done, mut closed) = (Vec::new(), Vec::new());
+    while !bench.engine.is_idle() {
+        let now = bench.now.0;
+        if bench.cycle() {
+            done.push(now);
+        }
+        if !bench.engine.has_room() {
+            closed.push(now);
+        }
+    }
+    // Accesses of the first in 1 to 4, of the second in 5 to 8; each is back and passes the banks ten cycles later.
+    assert_eq!(bench.log.iter().map(|(at, ..)| *at).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(done, [15, 19]);
+    assert_eq!(closed, (11..=18).collect::<Vec<_>>(), "in these cycles the banks are the engine's");
+    for (n, field) in FIELDS.into_iter().enumerate() {
+        assert_eq!(bench.sram[16 + 8 * n..24 + 8 * n], bench.memory[field..field + 8]);
+        assert_eq!(bench.sram[128 + 8 * n..136 + 8 * n], bench.memory[field + 4096..field + 4104]);
+    }
+}
+
+#[test]
 fn mappings_and_mapped_addresses_are_refused() {
-    let mut engine = Engine::new(4, 128);
+    let mut engine = Engine::new(4, 128, Blocks::Core);
     let add = ScratchpadAction::Tile(TileAction::AddMap, tile());
     let request = ScratchpadRequest { action: add, ..ScratchpadRequest::EMPTY };
     let wrong = engine.offer(Box::new(request), Cycle(0)).expect_err("it maps nothing");
@@ -178,7 +213,7 @@ fn mappings_and_mapped_addresses_are_refused() {
 fn parameters_are_checked() {
     let of = |accesses, line_bytes| {
         let [accesses, line_bytes] = [accesses, line_bytes].map(|value| Cited::new(value, "test"));
-        DmaConfig { accesses, line_bytes }.check()
+        DmaConfig { accesses, line_bytes, blocks: None }.check()
     };
     assert!(of(1, 64).is_ok() && of(1024, 128).is_ok());
     let error = of(1, 32).expect_err("no cache has such lines").to_string();

@@ -121,32 +121,33 @@ impl Stash {
     /// Whether a word can be accessed now, or asked for, or is on its way.
     fn goes(&self, map: u8, word: usize, is_store: bool) -> bool {
         let here = self.storage.bits[word];
-        if self.expected[word] && is_store && self.is_waited_for(word) {
+        if here == Bits::Expected && is_store && self.is_waited_for(word) {
             return false;
         }
         if !self.entry(map).coherent && is_store {
             return self.flights[word] == Flight::None;
         }
-        if if is_store { here.state() == State::Registered } else { here != Bits::Invalid } {
+        if if is_store { here.state() == State::Registered } else { here.state() != State::Invalid } {
             return true;
         }
         let address = self.address(map, word);
         let (state, flight) = self.protocol(map, word, address);
         let event = if is_store { Event::Store } else { Event::Load };
-        let joins = !is_store && (flight == Flight::Read || self.expected[word]);
+        let joins = !is_store && (flight == Flight::Read || here == Bits::Expected);
         joins || !matches!(transition(state, flight, event), None | Some((_, _, Action::Wait)))
     }
 
     /// Loads a word; `false` if it must come first.
     fn load(&mut self, map: u8, word: usize, now: Cycle) -> bool {
-        if self.storage.bits[word] != Bits::Invalid {
+        let here = self.storage.bits[word];
+        if here.state() != State::Invalid {
             self.statistics.hits += 1;
-            if self.storage.bits[word] == Bits::Unread {
+            if here == Bits::Unread {
                 self.storage.bits[word] = Bits::Valid;
             }
             return true;
         }
-        if self.flights[word] == Flight::Read || self.expected[word] {
+        if self.flights[word] == Flight::Read || here == Bits::Expected {
             self.statistics.merges += 1;
             return false;
         }

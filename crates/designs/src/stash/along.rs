@@ -7,7 +7,7 @@ use strata_engine::Cycle;
 use super::port::LINE_WORDS;
 use super::storage::Bits;
 use super::unit::{Miss, Stash, Waiting};
-use crate::denovo::{Action, Event, Flight, transition};
+use crate::denovo::{Action, Event, Flight, State, transition};
 
 impl Stash {
     /// Names in each read of the operation under way what would come along.
@@ -25,12 +25,12 @@ impl Stash {
     pub(super) fn expect_neighbours(&mut self, map: u8, word: usize) -> u32 {
         let mut along = 0;
         for other in self.words_of_line(map, word) {
-            if other == word || self.expected[other] || !self.is_empty(map, other) {
+            if other == word || self.storage.bits[other] == Bits::Expected || !self.is_empty(map, other) {
                 continue;
             }
             let address = self.address(map, other);
             if self.protocol(map, other, address).1 == Flight::None {
-                self.expected[other] = true;
+                self.storage.bits[other] = Bits::Expected;
                 along |= 1 << (address / 4 % LINE_WORDS);
             }
         }
@@ -68,9 +68,10 @@ impl Stash {
     pub(super) fn ask_for_missing(&mut self, map: u8, address: u64, now: Cycle) {
         let Some(word) = self.word(map, address) else { return };
         for other in self.words_of_line(map, word) {
-            if !std::mem::take(&mut self.expected[other]) || self.storage.bits[other] != Bits::Invalid {
+            if self.storage.bits[other] != Bits::Expected {
                 continue;
             }
+            self.storage.bits[other] = Bits::Invalid;
             if self.is_waited_for(other) {
                 let address = self.physical(map, other);
                 self.statistics.reads += 1;
@@ -103,7 +104,7 @@ impl Stash {
     /// this one takes it over.
     fn is_empty(&self, map: u8, word: usize) -> bool {
         let chunk = word / self.storage.chunk_words;
-        self.storage.bits[word] == Bits::Invalid
+        self.storage.bits[word].state() == State::Invalid
             && self.entry(map).cta.is_some()
             && (!self.storage.is_leaving(chunk) || self.adopts(Some(map), chunk))
     }

@@ -6,6 +6,7 @@ use strata_engine::Cited;
 use strata_memory::ParameterError;
 use strata_memory::area::Component;
 
+use super::storage::Bits;
 use crate::denovo::MAPS;
 
 /// A stash (Table 2).
@@ -137,13 +138,17 @@ impl StashConfig {
         ]
         .map(u64::from);
         let (words, chunks) = (bytes / 4, bytes / chunk);
-        let map = bits(*self.map_entries);
+        let (map, state) = (bits(*self.map_entries), Bits::width(*self.takes_along));
         let count = u64::from((chunks as u32).ilog2()) + 1;
         let entry = 1 + count + 1 + 1 + map + bits(*self.bytes) + ADDRESS_BITS + 7 * NUMBER_BITS;
         let page = ADDRESS_BITS - bits(*self.page_bytes);
         vec![
             Component::bits("data", 8 * bytes, format!("{bytes} B")),
-            Component::bits("state bits", 2 * words, format!("{words} words x 2 (Stash 4.4)")),
+            Component::bits(
+                "state bits",
+                state * words,
+                format!("{words} words x {state} (Stash 4.4; reading 12)"),
+            ),
             Component::bits(
                 "chunks",
                 chunks * (map + 1),

@@ -1,15 +1,17 @@
-//! Stash storage: words, two state bits a word, and what each chunk needs for its writeback (4.1.1, 4.2, 4.4).
+//! Stash storage: words, the state of each, and what each chunk needs for its writeback (4.1.1, 4.2, 4.4).
 
 use crate::denovo::State;
 
-/// What the two bits of a word say. DeNovo has three states; the fourth code says that a registered word is to be written
-/// back before its place is used by another mapping, so that no chunk needs a writeback bit (4.4). `Unread` needs a bit of its own,
-/// which the paper does not have (reading 12).
+/// The state of a word. DeNovo has three; a fourth says that a registered word is to be written back before its place is used by
+/// another mapping, so that no chunk needs a writeback bit (4.4). These are the paper's two bits. Words that come along (reading 12)
+/// bring two more states, and so a third bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bits {
     /// Nothing is here.
     #[default]
     Invalid,
+    /// Nothing is here yet: the word shall come along with another that was asked for.
+    Expected,
     /// A copy.
     Valid,
     /// A copy that no load has taken yet.
@@ -21,10 +23,15 @@ pub enum Bits {
 }
 
 impl Bits {
+    /// How many bits tell the states apart.
+    pub const fn width(takes_along: bool) -> u64 {
+        if takes_along { 3 } else { 2 }
+    }
+
     /// The state to the protocol.
     pub const fn state(self) -> State {
         match self {
-            Bits::Invalid => State::Invalid,
+            Bits::Invalid | Bits::Expected => State::Invalid,
             Bits::Valid | Bits::Unread => State::Valid,
             Bits::Registered | Bits::Leaving => State::Registered,
         }

@@ -39,8 +39,6 @@ pub struct Stash {
     pub(super) pages: VpMap,
     /// By word of the storage: a read or a registration.
     pub(super) flights: Vec<Flight>,
-    /// By word of the storage: whether it shall come along with a word that was asked for.
-    pub(super) expected: Vec<bool>,
     pub(super) misses: Vec<Miss>,
     pub(super) buffer: WritebackBuffer,
     pub(super) waiting: Vec<Waiting>,
@@ -61,7 +59,6 @@ impl Stash {
             map: StashMap::new(*config.map_entries as usize),
             pages: VpMap::new(*config.vp_entries as usize, u64::from(*config.page_bytes)),
             flights: vec![Flight::None; words],
-            expected: vec![false; words],
             misses: Vec::new(),
             buffer: WritebackBuffer::new(words),
             waiting: Vec::new(),
@@ -244,7 +241,11 @@ impl Stash {
             let value = self.storage.words[word];
             self.buffer.insert(map, address, value);
             self.tell_registry(Message::WriteBack, map, address, value, now);
-            self.storage.bits[word] = if after == State::Valid { Bits::Unread } else { Bits::Invalid };
+            self.storage.bits[word] = match after {
+                State::Valid if *self.config.takes_along => Bits::Unread,
+                State::Valid => Bits::Valid,
+                _ => Bits::Invalid,
+            };
             words += 1;
         }
         self.statistics.words_written_back += words;

@@ -139,6 +139,11 @@ fn cases() -> Vec<(&'static str, Machine, Objects)> {
             machine(DMA, &["gpu.sms=3", "scratchpad.accesses=1"]),
             Objects::copied(2),
         ),
+        (
+            "dma that blocks a warp",
+            machine(DMA, &["gpu.sms=2", "scratchpad.dma.blocks=warp"]),
+            Objects::copied(4),
+        ),
         ("dma in DeNovo", machine(&["denovo", "scratch-dma"], few), Objects::copied(3)),
     ]
 }
@@ -197,6 +202,8 @@ fn a_machine_says_what_it_lacks() {
     assert!(found.contains("bytes") && found.contains("(32768), found 16384"), "{found}");
     let found = refused(&["scratch-dma", "tcbase"], &[]);
     assert!(found.contains("scratchpad.dma: found it on a machine with `lane_path.tiny-cache`"), "{found}");
+    let found = refused(&["scratch-dma"], &["scratchpad.dma.blocks=cta"]);
+    assert!(found.contains("unknown variant `cta`, expected `core` or `warp`"), "{found}");
     let run = |systems, program: &Objects| {
         run_on(&machine(systems, &[]), program, How::PLAIN).unwrap_err().to_string()
     };

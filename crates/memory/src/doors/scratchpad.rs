@@ -35,7 +35,7 @@ pub enum TileAction {
 }
 
 impl TileAction {
-    /// Whether it copies bytes, and nothing else of the core may access memory meanwhile.
+    /// Whether it copies bytes, for which others wait ([`Scratchpad::blocks_core`]).
     pub const fn copies(self) -> bool {
         matches!(self, TileAction::Load | TileAction::Store)
     }
@@ -121,6 +121,11 @@ impl fmt::Display for Wrong {
 pub trait Scratchpad: Send {
     /// Whether the part can take a request. If not, it can at an event of its own.
     fn has_room(&self) -> bool;
+
+    /// Whether all memory instructions of the core wait while a tile is copied. If not, the warp waits that asked for it.
+    fn blocks_core(&self) -> bool {
+        true
+    }
 
     /// Takes a request. Call it only while the part has room. It comes back through [`Scratchpad::completed`].
     ///

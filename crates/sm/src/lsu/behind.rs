@@ -122,8 +122,12 @@ impl Lsu {
             (memory.cta_slot, 0, ScratchpadAction::Tile(action, mapping));
         behind.tiles.push_back(request);
         if action.copies() {
-            behind.transfers += 1;
-            self.queue = 0;
+            if behind.part.blocks_core() {
+                behind.transfers += 1;
+                self.queue = 0;
+            } else {
+                self.copies.hold(memory.warp);
+            }
         }
         self.start(place, now);
         Ok(())
@@ -175,6 +179,13 @@ impl Lsu {
             }
         }
         Ok(mapping)
+    }
+
+    /// Whether a warp waits from the issue of an operation on until it is done: a copy of a tile for which others do not wait.
+    #[inline]
+    pub fn holds_warp(&self, op: Op) -> bool {
+        let Op::Tile(op) = op else { return false };
+        !op.maps() && self.behind.as_ref().is_some_and(|behind| !behind.part.blocks_core())
     }
 
     /// Whether passes through the banks may begin.
@@ -239,9 +250,13 @@ impl Lsu {
                 }
             }
             ScratchpadAction::Tile(action, _) if action.copies() => {
-                behind.transfers -= 1;
-                if behind.transfers == 0 {
-                    self.queue = behind.front;
+                if !behind.part.blocks_core() {
+                    self.copies.let_go(request.cause.warp);
+                } else {
+                    behind.transfers -= 1;
+                    if behind.transfers == 0 {
+                        self.queue = behind.front;
+                    }
                 }
             }
             ScratchpadAction::Store | ScratchpadAction::Plain | ScratchpadAction::Tile(..) => {}

@@ -30,6 +30,8 @@ struct Warp {
 pub struct Copies {
     warps: Vec<Warp>,
     waiting: u64,
+    /// Warps that wait until a tile is copied.
+    held: u64,
     /// Places of arrivals that wait for copies, oldest first.
     arrivals: Vec<Place>,
     /// Copies and arrivals issued so far.
@@ -42,6 +44,7 @@ impl Copies {
         Copies {
             warps: vec![Warp { closed: 0, pending: None }; warps],
             waiting: 0,
+            held: 0,
             arrivals: Vec::new(),
             order: 0,
         }
@@ -69,7 +72,17 @@ impl Copies {
     /// Mask of warps that wait for copies.
     #[inline]
     pub fn waiting(&self) -> u64 {
-        self.waiting
+        self.waiting | self.held
+    }
+
+    /// Makes the warp wait until a tile is copied.
+    pub fn hold(&mut self, warp: u8) {
+        self.held |= 1 << warp;
+    }
+
+    /// The warp's tile is copied.
+    pub fn let_go(&mut self, warp: u8) {
+        self.held &= !(1 << warp);
     }
 
     /// Whether an arrival must wait for earlier copies; if so, the arrival is queued.

@@ -152,10 +152,11 @@ impl DevicePath {
         self.ready = self.queue.next_ready().max(self.opens);
     }
 
-    /// Enqueues an access of the lane path's own.
+    /// Enqueues an access of the lane path's own, or of the part behind the banks. It makes no access before the instructions in front
+    /// of it.
     pub fn push_own(&mut self, access: LaneAccess, ready: Cycle) {
         self.own.push_back(access);
-        self.push(OWN, ready);
+        self.push(OWN, self.queue.last_ready().map_or(ready, |last| last.max(ready)));
     }
 
     /// Number of instructions and accesses in the queue.

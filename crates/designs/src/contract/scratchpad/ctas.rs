@@ -39,6 +39,8 @@ pub struct Cta {
     pub open: u32,
     /// Requests until it ends.
     pub left: u64,
+    /// Whether it makes none until its copy is done.
+    pub waits: bool,
 }
 
 /// A tile of `words` words of a region, at a place in the scratchpad; its stride and its object are random.

@@ -11,7 +11,7 @@ use strata_memory::ownership::Message;
 use strata_memory::{Body, ByteMask, Packet, Tray};
 
 use super::{Contract, check_with_skips};
-use crate::dma::DmaConfig;
+use crate::dma::{Blocks, DmaConfig};
 use crate::stash::StashConfig;
 
 /// What the wrapped part does wrong, every fifth time.
@@ -62,6 +62,10 @@ impl Planted {
 impl Scratchpad for Planted {
     fn has_room(&self) -> bool {
         self.inner.has_room()
+    }
+
+    fn blocks_core(&self) -> bool {
+        self.inner.blocks_core()
     }
 
     fn offer(&mut self, mut request: Box<ScratchpadRequest>, now: Cycle) -> Result<(), Wrong> {
@@ -206,15 +210,22 @@ fn bugs_of_a_stash_are_caught() {
 
 #[test]
 fn bugs_of_a_dma_engine_are_caught() {
-    let dma = DmaConfig { accesses: Cited::new(6, "test"), line_bytes: Cited::new(64, "test") };
-    for seed in 0..6 {
+    let of = |blocks| DmaConfig {
+        accesses: Cited::new(6, "test"),
+        line_bytes: Cited::new(64, "test"),
+        blocks: Some(Cited::new(blocks, "test")),
+    };
+    for (seed, blocks) in (0..6).flat_map(|seed| [(seed, Blocks::Core), (seed, Blocks::Warp)]) {
         for contract in [Contract::dense(seed), Contract::wide(seed)] {
-            run(&dma, Bug::None, &contract).unwrap_or_else(|fault| panic!("seed {seed}: {fault}"));
+            run(&of(blocks), Bug::None, &contract)
+                .unwrap_or_else(|fault| panic!("seed {seed}, {blocks:?}: {fault}"));
         }
     }
     for bug in
         [Bug::RequestLost, Bug::CompletedTwice, Bug::SkippedTooFar, Bug::WordLeftOut, Bug::BanksTouched]
     {
-        assert!(run(&dma, bug, &Contract::dense(1)).is_err(), "{bug:?} is not caught");
+        for blocks in [Blocks::Core, Blocks::Warp] {
+            assert!(run(&of(blocks), bug, &Contract::dense(1)).is_err(), "{bug:?} is not caught, {blocks:?}");
+        }
     }
 }

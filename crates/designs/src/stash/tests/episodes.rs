@@ -330,18 +330,23 @@ fn episode(seed: u64, config: &StashConfig) -> super::super::StashStatistics {
     *episode.world.stash.statistics()
 }
 
-/// The paper's stash, with few entries, so that they are replaced.
-fn small() -> StashConfig {
+/// The paper's stash, or one with few entries, so that they are replaced; with words that come along, or without.
+fn config(seed: u64) -> StashConfig {
     let cited = |value| strata_engine::Cited::new(value, "test");
-    StashConfig { ctas: cited(4), map_entries: cited(17), vp_entries: cited(34), ..StashConfig::paper() }
+    let takes_along = strata_engine::Cited::new(seed & 1 == 0, "test");
+    let paper = StashConfig { takes_along, ..StashConfig::paper() };
+    if seed & 2 == 0 {
+        paper
+    } else {
+        StashConfig { ctas: cited(4), map_entries: cited(17), vp_entries: cited(34), ..paper }
+    }
 }
 
 #[test]
 fn programs_without_races_find_their_words() {
     let (mut copies, mut remote, mut stalls, mut changes) = (0, 0, 0, 0);
     for seed in 0..40 {
-        let config = if seed % 4 < 2 { StashConfig::paper() } else { small() };
-        let statistics = episode(seed, &config);
+        let statistics = episode(seed, &config(seed));
         copies += statistics.copies;
         remote += statistics.remote_requests;
         stalls += statistics.map_stalls;
@@ -356,6 +361,6 @@ fn programs_without_races_find_their_words() {
 #[ignore = "takes minutes"]
 fn campaign() {
     for seed in 0..5000 {
-        episode(seed, &if seed % 4 < 2 { StashConfig::paper() } else { small() });
+        episode(seed, &config(seed));
     }
 }

@@ -6,19 +6,21 @@ use strata_memory::area::AreaSize;
 use super::super::StashConfig;
 
 #[test]
-fn the_state_bits_are_those_of_the_paper() {
-    let config = StashConfig::paper();
-    config.check().expect("the paper's parameters can be built");
-    let area = config.area();
-    let bits = |name| {
+fn the_state_bits_are_those_of_the_paper_and_one_a_word_for_what_comes_along() {
+    let bits = |name, takes_along: bool| {
+        let config = StashConfig { takes_along: Cited::new(takes_along, "test"), ..StashConfig::paper() };
+        config.check().expect("the paper's parameters can be built");
+        let area = config.area();
         let row = area.iter().find(|row| row.name == name).expect("the row is there");
         let AreaSize::Bits(bits) = row.size else { panic!("{name} is counted in bits") };
         bits
     };
+    let state = |takes_along| bits("state bits", takes_along) + bits("chunks", takes_along);
     // 4.4: 39 bits a chunk of 64 B, an overhead of about 8 %.
-    let state = bits("state bits") + bits("chunks");
-    assert_eq!(state, 256 * 39);
-    assert_eq!(state * 1000 / bits("data"), 76);
+    assert_eq!(state(false), 256 * 39);
+    assert_eq!(state(false) * 1000 / bits("data", false), 76);
+    assert_eq!(state(true), 256 * (39 + 16));
+    let bits = |name| bits(name, true);
     assert_eq!(bits("map index table"), 8 * 4 * 6);
     // 1 valid + 9 #DirtyData + 1 coherent + 7 reuse + 14 and 48 of bases + 7 x 32.
     assert_eq!(bits("stash-map"), 64 * 304);

@@ -1,7 +1,7 @@
 //! Cycles of mapped accesses and of copies, by hand: address generation 3, shared memory 5, L1D 20, write-back 2; a stash's hit 1
 //! and its translation 10.
 
-use strata_designs::dma::Engine;
+use strata_designs::dma::{Blocks, Engine};
 use strata_designs::stash::{StashConfig, StashScratchpad};
 use strata_memory::doors::{Scratchpad, ScratchpadSite};
 use strata_memory::ownership::{Letter, Message, Owner, Place};
@@ -128,7 +128,7 @@ fn bank_conflicts_of_mapped_words_are_those_of_shared_memory() {
 
 #[test]
 fn a_copy_blocks_memory_instructions_until_it_is_done() {
-    let mut bench = bench(Box::new(Engine::new(8, 128)));
+    let mut bench = bench(Box::new(Engine::new(8, 128, Blocks::Core)));
     bench.issue(0, Op::Tile(TileOp::DmaLoad), &tile(48));
     assert!(!bench.lsu.can_accept(), "from the cycle on in which it is issued");
     // Taken in 3; the first line is asked for in 4 and the rest of the words in 5, which come in 25. They pass the banks then, the
@@ -146,4 +146,21 @@ fn a_copy_blocks_memory_instructions_until_it_is_done() {
     let memory = &bench.l1d.memory.0[0x400..];
     let expected = |lane: usize| u32::from_le_bytes(memory[4 * lane..4 * lane + 4].try_into().expect("four"));
     assert_eq!(bench.rows, [Row(std::array::from_fn(expected))]);
+}
+
+#[test]
+fn a_copy_that_blocks_its_warp_lets_others_go_on() {
+    let mut bench = bench(Box::new(Engine::new(8, 128, Blocks::Warp)));
+    bench.issue(3, Op::Tile(TileOp::DmaLoad), &tile(48));
+    assert!(bench.lsu.can_accept());
+    assert_eq!(bench.lsu.waiting_copies(), 1 << 3);
+    let sources = Sources::at(|lane| 0x800 + 4 * lane);
+    bench.issue(1, Op::Load(mode(Space::Shared, Ty::U32, 1)), &sources);
+    // Complete in 26, as above.
+    until(&mut bench, 26);
+    assert_eq!((bench.lsu.waiting_copies(), bench.finished.len()), (1 << 3, 1));
+    bench.cycle();
+    assert_eq!(bench.lsu.waiting_copies(), 0);
+    bench.drain();
+    assert_eq!(bench.finished.last().map(String::as_str), Some("28: warp 3 pc 43"));
 }

@@ -4,7 +4,7 @@ pub mod registry;
 
 use std::sync::Arc;
 
-use strata_designs::dma::Engine;
+use strata_designs::dma::{Blocks, Engine};
 use strata_designs::stash::{StashConfig, StashScratchpad};
 use strata_engine::{Cited, Cycle};
 use strata_memory::doors::{Scratchpad, ScratchpadSite};
@@ -340,17 +340,26 @@ fn copying() -> Arc<Kernel> {
 #[test]
 fn copies_leave_the_words_that_the_reference_executor_leaves() {
     let kernel = copying();
-    let expected = expected(&kernel, 1, 6, 32).unwrap_or_else(|fault| panic!("{fault}"));
-    for (accesses, line_bytes) in [(1, 128), (8, 64), (8, 128)] {
-        let run = |skip| {
-            let engine = Engine::new(accesses, line_bytes);
-            let mut bench = Bench::with(&config(), launch(&kernel, 6, 32), 40, Some(Box::new(engine)));
-            bench.skip = skip;
-            bench.set_words(&words());
-            let end = bench.run_all(6);
-            assert!(bench.words(WORDS) == expected, "{accesses} accesses");
-            (end, format!("{:?}", bench.sm.statistics()))
-        };
-        assert_eq!(run(true), run(false), "{accesses} accesses");
+    // A warp a CTA, and a warp that waits at the barrier for the one that copies.
+    for threads in [32, 64] {
+        let expected = expected(&kernel, 1, 6, threads).unwrap_or_else(|fault| panic!("{fault}"));
+        for (accesses, line_bytes) in [(1, 128), (8, 64), (8, 128)] {
+            let run = |blocks, skip| {
+                let engine = Engine::new(accesses, line_bytes, blocks);
+                let launch = launch(&kernel, 6, threads);
+                let mut bench = Bench::with(&config(), launch, 40, Some(Box::new(engine)));
+                bench.skip = skip;
+                bench.set_words(&words());
+                let end = bench.run_all(6);
+                assert!(bench.words(WORDS) == expected, "{accesses} accesses, {threads} threads, {blocks:?}");
+                (end, format!("{:?}", bench.sm.statistics()))
+            };
+            let [core, warp] = [Blocks::Core, Blocks::Warp].map(|blocks| {
+                let (ticked, skipped) = (run(blocks, false), run(blocks, true));
+                assert_eq!(ticked, skipped, "{accesses} accesses, {threads} threads, {blocks:?}");
+                ticked.0
+            });
+            assert!(warp < core, "copies of several CTAs overlap: {warp}, {core}");
+        }
     }
 }
