@@ -61,7 +61,9 @@ def main():
     for size in [] if asked.pack else asked.size or claims.sizes_of(paper):
         page = store.parent / f"{paper}-{size}.html"
         jobs = [] if asked.jobs == "0" else ["--jobs", asked.jobs]
-        run(binary, "repro", paper, "--size", size, "--store", store, *jobs, "--out", page)
+        # Choices are varied, and explanations' experiments made, at the usual size.
+        part = [] if size == claims.sizes_of(paper)[0] else ["--figures"]
+        run(binary, "repro", paper, "--size", size, "--store", store, *part, *jobs, "--out", page)
     pack(paper, store)
     for size, took in sorted(seconds(store).items()):
         print(f"{paper}, size {size}: {len(took)} runs, {sum(took.values()) / 3600:.2f} hours of one core")

@@ -25,6 +25,9 @@ pub struct ReproArguments {
     /// Only the sensitivity study: the choices that the paper leaves open, each with its other values.
     #[arg(long, conflicts_with = "figure")]
     sensitivity: bool,
+    /// Only figures, tables and claims: no choice is varied, and no explanation's experiment is made.
+    #[arg(long, conflicts_with_all = ["figure", "sensitivity"])]
+    figures: bool,
     /// Size of the workloads: test, small or paper; for some papers also suite, or one of their own: stash, morpheus.
     #[arg(long, default_value = "test")]
     size: String,
@@ -52,6 +55,7 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     let part = match &arguments.figure {
         Some(number) => Part::Number(number.clone()),
         None if arguments.sensitivity => Part::Sensitivity,
+        None if arguments.figures => Part::Figures,
         None => Part::All,
     };
     let out = arguments.out.clone().unwrap_or_else(|| format!("{}-{size}.html", paper.name).into());

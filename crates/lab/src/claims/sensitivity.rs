@@ -158,6 +158,13 @@ fn ways(paper: &Paper, text: &SensitivityText) -> Result<Vec<Way>, String> {
         let texts = texts.iter().map(read).collect();
         ways.push(Way { label: reading.name.clone(), sets: Sets::new(), texts });
     }
+    let twice = |(place, way): (usize, &Way)| ways[..place].iter().any(|other| other.label == way.label);
+    if let Some(place) = ways.iter().enumerate().position(twice) {
+        let label = &ways[place].label;
+        return Err(format!(
+            "labels: found two values called `{label}`, expected names that tell them apart"
+        ));
+    }
     Ok(ways)
 }
 

@@ -17,7 +17,7 @@ use crate::paper::{
     Definition, Drawing, Figure, FigureText, Kind, List, MeasurementText, Paper, Reduce, Table,
 };
 use crate::question::{Answers, Cell};
-use crate::repro::{Part, Selection};
+use crate::repro::Selection;
 use crate::store::Store;
 
 /// What the parts of the page are made from.
@@ -60,7 +60,7 @@ impl Selection<'_> {
         let paper = self.paper;
         let chosen = self.claims();
         let mut rows = published::rows(&[paper.name.as_str()], store, size)?;
-        if self.part != Part::All {
+        if !self.is_whole() {
             rows.retain(|row| chosen.contains(&row.claim.id));
         }
         let mut making = Making {
@@ -155,13 +155,13 @@ impl Making<'_> {
             sections.push(of_table(&text.id, &text.title, body));
         }
         let elsewhere = self.in_the_text();
-        if selection.part == Part::All && !elsewhere.is_empty() {
+        if selection.is_whole() && !elsewhere.is_empty() {
             let body = self.claims(&elsewhere, "Text");
             let (anchor, name) = ("text".to_owned(), "Text".to_owned());
             sections.push(Section { anchor, name, title: "Claims outside the figures".into(), body });
         }
         let named = statements(paper, &mut self.answers)?;
-        if selection.part == Part::All && !named.is_empty() {
+        if selection.is_whole() && !named.is_empty() {
             let (anchor, name) = ("named".to_owned(), "Programs".to_owned());
             let title = "What the text says of named programs".into();
             sections.push(Section { anchor, name, title, body: of_programs(&named) });

@@ -20,6 +20,8 @@ pub struct Selection<'a> {
 pub enum Part {
     /// Everything: all figures, tables and the sensitivity study.
     All,
+    /// All figures and tables, and what the paper says besides: no choice is varied, and no explanation's experiment is made.
+    Figures,
     /// The figures and tables with a number, as in `13`, `7b` or `III`; `18` selects 18a and 18b.
     Number(String),
     /// How much the headline depends on choices that the paper leaves open.
@@ -56,7 +58,7 @@ impl<'a> Selection<'a> {
 
     fn has(&self, id: &str) -> bool {
         let number = match &self.part {
-            Part::All => return true,
+            Part::All | Part::Figures => return true,
             Part::Sensitivity => return false,
             Part::Number(number) => number,
         };
@@ -66,7 +68,12 @@ impl<'a> Selection<'a> {
 
     /// Whether the selection includes the sensitivity study.
     pub(crate) fn has_sensitivities(&self) -> bool {
-        !matches!(self.part, Part::Number(_))
+        matches!(self.part, Part::All | Part::Sensitivity)
+    }
+
+    /// Whether the selection is the whole evaluation, with or without studies.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.part, Part::All | Part::Figures)
     }
 
     pub(crate) fn figures(&self) -> impl Iterator<Item = &'a FigureText> {
@@ -83,7 +90,7 @@ impl<'a> Selection<'a> {
 
     /// Ids of the claims in the selected figures; of all claims if everything is selected.
     pub(crate) fn claims(&self) -> Vec<String> {
-        if self.part == Part::All {
+        if self.is_whole() {
             return self.paper.measured.keys().cloned().collect();
         }
         let of_figures = self.figures().flat_map(|figure| figure.claims.iter().cloned());
@@ -116,12 +123,14 @@ impl<'a> Selection<'a> {
             for reading in measurement.readings() {
                 wanted.extend(Measurement::new(paper, &text.read_as(&reading))?.jobs());
             }
-            wanted.extend(claims::template(paper, &templates, &id).into_iter().flat_map(Template::jobs));
+            if self.part != Part::Figures {
+                wanted.extend(claims::template(paper, &templates, &id).into_iter().flat_map(Template::jobs));
+            }
         }
         for text in paper.sensitivities.iter().filter(|_| self.has_sensitivities()) {
             wanted.extend(sensitivity::jobs(paper, text)?);
         }
-        for text in paper.statements.iter().filter(|_| self.part == Part::All) {
+        for text in paper.statements.iter().filter(|_| self.is_whole()) {
             wanted.extend(statement::jobs(paper, text)?);
         }
         let mut answers = Answers::new(store, size);

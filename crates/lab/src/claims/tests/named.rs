@@ -73,6 +73,8 @@ fn values_may_have_names() {
     assert_eq!(labels, ["many", "few"], "ours first");
     let error = check(&Paper::parse(Path::new("p.toml"), &text("[\"few\"]")).unwrap()).unwrap_err();
     assert!(error.contains("labels: found 1, expected one for each of 2 values"), "{error}");
+    let error = check(&Paper::parse(Path::new("p.toml"), &text("[\"few\", \"few\"]")).unwrap()).unwrap_err();
+    assert!(error.contains("labels: found two values called `few`"), "{error}");
 }
 
 #[test]
