@@ -153,22 +153,39 @@ impl Axes {
         std::iter::once(self.system(variant).to_owned()).chain(values).collect()
     }
 
-    /// All variants of a machine; `sets` are overrides that each of them has.
+    /// All variants of a machine; `sets` are overrides that each of them has or, as `system:door.key=value`, each with that system.
     #[must_use]
     pub fn variants(&self, machine: &str, sets: &[String]) -> Vec<Variant> {
         let variant = |place: usize| {
             let system = self.system(place);
             let point = self.values(place).into_iter().map(|(path, value)| format!("{path}={value}"));
+            let sets = sets.iter().filter_map(|set| of_system(set, system));
             Variant {
                 name: self.name(place),
                 base: machine.to_owned(),
                 system: (system != machine).then(|| system.to_owned()),
-                sets: sets.iter().cloned().chain(point).collect(),
+                sets: sets.map(str::to_owned).chain(point).collect(),
                 version: None,
             }
         };
         (0..self.count()).map(variant).collect()
     }
+}
+
+/// The system that an override names, and the override, as in `hi-end:l1d.ways=8`.
+#[must_use]
+pub fn split_set(set: &str) -> (Option<&str>, &str) {
+    match set.split_once(':') {
+        Some((system, set)) if !system.contains('=') => (Some(system), set),
+        _ => (None, set),
+    }
+}
+
+/// An override, if it is one of a system that may be several as `a+b`.
+fn of_system<'a>(set: &'a str, system: &str) -> Option<&'a str> {
+    let (wanted, set) = split_set(set);
+    let has = |wanted| system == wanted || system.split('+').any(|name| name == wanted);
+    wanted.is_none_or(has).then_some(set)
 }
 
 /// What ratios are over. An axis that the base leaves open keeps the variant's own entry, so `--base l1-sram` compares
@@ -307,6 +324,14 @@ mod tests {
             assert_eq!(axes.variant(&axes.place(variant)), variant);
         }
         assert_eq!((axes.system(6), axes.values(6)), ("s", vec![("l1d.ways", "4"), ("l1d.sets", "16")]));
+    }
+
+    #[test]
+    fn an_override_may_be_of_one_system() {
+        let axes = axes(&["m", "a", "a+b"], &[]);
+        let sets = ["x.y=1", "b:l1d.ways=2", "m:x.z=3", "x.text=p:q"].map(str::to_owned);
+        let sets: Vec<String> = axes.variants("m", &sets).iter().map(|of| of.sets.join(" ")).collect();
+        assert_eq!(sets, ["x.y=1 x.z=3 x.text=p:q", "x.y=1 x.text=p:q", "x.y=1 l1d.ways=2 x.text=p:q"]);
     }
 
     /// The variants that each variant is over.

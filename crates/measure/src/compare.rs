@@ -4,6 +4,7 @@ use strata_gpu::machine::Machine;
 use strata_workloads::Size;
 
 use crate::axes::{Axes, Base};
+use crate::factorial::Factors;
 use crate::grid::{Cell, Grid, Mean};
 use crate::metric::{Kind, Metric};
 use crate::program::Program;
@@ -16,6 +17,8 @@ pub struct Comparison {
     pub workloads: Vec<String>,
     /// What differs between the variants.
     pub axes: Axes,
+    /// The design, if the systems of the axes are its subsets.
+    pub factors: Option<Factors>,
     /// The machines that the workloads run on, in the order of the axes.
     pub variants: Vec<Variant>,
     /// What ratios are over.
@@ -44,7 +47,7 @@ impl Comparison {
     /// the others remain.
     ///
     /// # Errors
-    /// A machine that is not swept, or of whose points none can be: its first reason.
+    /// A machine that is neither swept nor a subset of a design, or of whose points none can be: its first reason.
     pub fn machines(
         &self,
         mut look: impl FnMut(&Machine) -> Result<(), String>,
@@ -58,9 +61,12 @@ impl Comparison {
                     impossible.0.push((system * points + point, reason));
                 }
             }
-            if impossible.0.len() - before == variants.len() {
+            if self.factors.is_none() && impossible.0.len() - before == variants.len() {
                 return Err(impossible.0.swap_remove(before).1);
             }
+        }
+        if impossible.0.len() == self.variants.len() {
+            return Err(impossible.0.swap_remove(0).1);
         }
         Ok(impossible)
     }
@@ -127,6 +133,12 @@ impl Comparison {
             }
         };
         self.metrics.iter().map(&mut grid).collect()
+    }
+
+    /// What each system of a design does to a grid's numbers; `None` without a design.
+    #[must_use]
+    pub fn effects(&self, grid: &Grid) -> Option<Grid> {
+        self.factors.as_ref().map(|factors| factors.effects(grid))
     }
 
     /// The grid with each number over the base's; `None` if there is only one variant.

@@ -7,6 +7,7 @@
 //! | `inputs` | hashes of what a program starts with |
 //! | `variant` | a machine under a name: base, system, overrides |
 //! | `axes` | systems and swept parameters: the variants of a comparison, and what ratios are over |
+//! | `factorial` | every subset of some systems, and what each brings |
 //! | `numbers` | every number of a run by name |
 //! | `profile` | the counters of profiles, and what they mean |
 //! | `metric` | expressions over numbers |
@@ -17,6 +18,7 @@
 pub mod axes;
 pub mod catalogue;
 pub mod compare;
+pub mod factorial;
 pub mod grid;
 pub mod inputs;
 pub mod metric;

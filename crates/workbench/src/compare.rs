@@ -113,9 +113,13 @@ impl Opened<'_> {
 
 /// Each metric as a table, and with several variants also over the base.
 fn tables(comparison: &Comparison, grids: &[Grid]) -> String {
-    let all = grids.iter().flat_map(|grid| [Some(grid.clone()), comparison.relative(grid)]).flatten();
-    let tables: Vec<String> = all.map(|grid| grid::text(&grid, &comparison.axes, table::width())).collect();
-    tables.join("\n")
+    let width = table::width();
+    let tables = grids.iter().flat_map(|grid| {
+        let numbers = [Some(grid.clone()), comparison.relative(grid)].into_iter().flatten();
+        let numbers: Vec<String> = numbers.map(|grid| grid::text(&grid, &comparison.axes, width)).collect();
+        numbers.into_iter().chain(comparison.effects(grid).map(|effects| grid::of_columns(&effects, width)))
+    });
+    tables.collect::<Vec<_>>().join("\n")
 }
 
 /// One run that a comparison needs.

@@ -22,8 +22,22 @@ fn each(grids: &[Grid]) -> impl Iterator<Item = Number<'_>> {
     })
 }
 
+/// Effects of a design's systems: what each is of, its metric and its workload.
+fn effects(comparison: &Comparison, grids: &[Grid]) -> Vec<(String, String, String, Cell)> {
+    let of_grid = |grid: Grid| {
+        let Grid { title, rows, columns, cells, .. } = grid;
+        let lines = rows.into_iter().zip(cells);
+        let each = lines.flat_map(move |(workload, cells)| {
+            let cells = columns.clone().into_iter().zip(cells);
+            cells.map(move |(of, cell)| (of, workload.clone(), cell)).collect::<Vec<_>>()
+        });
+        each.map(move |(of, workload, cell)| (of, title.clone(), workload, cell)).collect::<Vec<_>>()
+    };
+    grids.iter().filter_map(|grid| comparison.effects(grid)).flat_map(of_grid).collect()
+}
+
 /// A header and a line for each number, with a column for each swept parameter. A missing number is empty and the last
-/// column says why.
+/// column says why. Of a design, effects follow, under the systems that they are of.
 pub fn csv(comparison: &Comparison, grids: &[Grid]) -> String {
     let axes = &comparison.axes;
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -41,10 +55,17 @@ pub fn csv(comparison: &Comparison, grids: &[Grid]) -> String {
             [workload, axes.system(variant)].into_iter().chain(swept).chain([metric, &value, missing]);
         writer.write_record(fields).expect(failed);
     }
+    for (of, metric, workload, cell) in effects(comparison, grids) {
+        let (value, missing) = match cell {
+            Ok(value) => (value.to_string(), String::new()),
+            Err(reason) => (String::new(), reason),
+        };
+        writer.write_record([workload, of, metric, value, missing]).expect(failed);
+    }
     String::from_utf8(writer.into_inner().expect(failed)).expect("every record is text")
 }
 
-/// The simulator, the command line and every number; a missing one is null and says why.
+/// The simulator, the command line and every number; a missing one is null and says why. Of a design the effects, too.
 pub fn json(comparison: &Comparison, grids: &[Grid]) -> String {
     let axes = &comparison.axes;
     let numbers = each(grids).map(|Number { workload, variant, metric, cell }| {
@@ -61,7 +82,14 @@ pub fn json(comparison: &Comparison, grids: &[Grid]) -> String {
     });
     let numbers: Vec<Value> = numbers.collect();
     let command: Vec<String> = std::env::args().collect();
-    let whole = json!({ "simulator": strata_gpu::SIMULATOR, "command": command, "numbers": numbers });
+    let mut whole = json!({ "simulator": strata_gpu::SIMULATOR, "command": command, "numbers": numbers });
+    if comparison.factors.is_some() {
+        let effects = effects(comparison, grids).into_iter().map(|(of, metric, workload, cell)| {
+            let (value, missing) = (cell.as_ref().ok(), cell.as_ref().err());
+            json!({ "workload": workload, "of": of, "metric": metric, "value": value, "missing": missing })
+        });
+        whole["effects"] = effects.collect();
+    }
     format!("{whole:#}\n")
 }
 
@@ -76,6 +104,7 @@ fn value(text: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use strata_measure::axes::{Axes, Base, Sweep};
+    use strata_measure::factorial::Factors;
 
     use super::*;
 
@@ -88,6 +117,7 @@ mod tests {
             variants: axes.variants("a", &[]),
             base: Base::first(&axes),
             axes,
+            factors: None,
             metrics: vec![],
             size: strata_workloads::Size::Test,
         }
@@ -108,6 +138,25 @@ mod tests {
         let whole: Value = serde_json::from_str(&json(&comparison, &grids)).unwrap();
         assert_eq!(whole["numbers"][0]["value"], 1.5);
         assert_eq!(whole["numbers"][1]["missing"], "not run yet");
+    }
+
+    #[test]
+    fn effects_follow_the_numbers() {
+        let factors = Factors::new(vec!["a".into(), "b".into()]).unwrap();
+        let axes = Axes::new("m", factors.systems("m"), vec![]).unwrap();
+        let variants = axes.variants("m", &[]);
+        let comparison = Comparison { axes, variants, factors: Some(factors), ..comparison(&["m"], &[]) };
+        let grids = [grid(vec![Ok(1.0), Ok(2.0), Err("cannot be".into()), Err("cannot be".into())])];
+        let text = csv(&comparison, &grids);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "workload,system,metric,value,missing");
+        assert_eq!(lines[3], "saxpy,b,IPC,,cannot be");
+        assert_eq!(lines[5], "saxpy,a,IPC: effects and interactions,2,");
+        assert_eq!(lines.len(), 1 + 4 + 3);
+        let whole: Value = serde_json::from_str(&json(&comparison, &grids)).unwrap();
+        assert_eq!((&whole["effects"][0]["of"], &whole["effects"][0]["value"]), (&json!("a"), &json!(2.0)));
+        assert_eq!(whole["effects"][2]["of"], "a x b");
+        assert!(whole["effects"][2]["missing"].is_string());
     }
 
     #[test]

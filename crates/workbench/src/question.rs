@@ -1,9 +1,11 @@
 //! What a comparison is asked, as command-line options.
 
 use clap::Args;
+use strata_engine::config::did_you_mean;
 use strata_gpu::machine::Machine;
-use strata_measure::axes::{Axes, Base, Sweep};
+use strata_measure::axes::{Axes, Base, Sweep, split_set};
 use strata_measure::compare::{Comparison, Impossible};
+use strata_measure::factorial::Factors;
 use strata_measure::metric::{self, Known};
 use strata_measure::program::{self, Program};
 use strata_workloads::Size;
@@ -20,14 +22,19 @@ pub struct Question {
     /// to include it unchanged.
     #[arg(long, value_delimiter = ',', value_name = "A,B,...")]
     systems: Vec<String>,
+    /// Lay every subset of these systems over the machine, and show what each brings: its effect, the metric with it over that
+    /// without it, and the interactions of each two. Subsets whose machine cannot be are listed with the reason.
+    #[arg(long, value_delimiter = ',', value_name = "A,B,...", conflicts_with_all = ["systems", "sweeps"])]
+    factorial: Vec<String>,
     /// Machine to model: a built-in name (see `list machines`) or a machine file.
     #[arg(long, default_value = "gtx480")]
     machine: String,
     /// Size of the workloads: test, small or paper; suite, stash or morpheus where they have them.
     #[arg(long, default_value = "test")]
     size: String,
-    /// Override a value in every variant, as in `l1d.ways=8`. May be repeated.
-    #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
+    /// Override a value in every variant, as in `l1d.ways=8`, or in those with a system, as in `l1-sram:l1d.ways=8`. May be
+    /// repeated.
+    #[arg(long = "set", value_name = "[SYSTEM:]DOOR.KEY=VALUE")]
     sets: Vec<String>,
     /// Sweep a parameter over several values, as in `l1d.ways=2,4,8`, or over ranges, as in `2..8`, `2..8+2` and
     /// `2..64*2`. May be given twice.
@@ -59,9 +66,17 @@ impl Question {
         for workload in &workloads {
             Program::find(workload)?;
         }
-        let systems: Vec<String> = once(&self.systems).into_iter().cloned().collect();
+        let factors = match &self.factorial[..] {
+            [] => None,
+            names => Some(Factors::new(names.to_vec()).map_err(|error| format!("--factorial: {error}"))?),
+        };
+        let systems = match &factors {
+            Some(factors) => factors.systems(&self.machine),
+            None => once(&self.systems).into_iter().cloned().collect(),
+        };
         let sweeps = sweeps(&self.sweeps)?;
         let axes = Axes::new(&self.machine, systems, sweeps)?;
+        self.check_sets(&axes)?;
         let base = match &self.base {
             None => Base::first(&axes),
             Some(name) => Base::parse(name, &axes)?,
@@ -70,6 +85,7 @@ impl Question {
             workloads,
             variants: axes.variants(&self.machine, &self.sets),
             axes,
+            factors,
             base,
             metrics: metrics?,
             size,
@@ -89,6 +105,25 @@ impl Question {
             known.check(metric).map_err(|error| format!("--metric {}: {error}", metric.name))?;
         }
         Ok((comparison, impossible))
+    }
+}
+
+impl Question {
+    /// Checks that overrides are of systems that are compared.
+    fn check_sets(&self, axes: &Axes) -> Result<(), String> {
+        let mut known: Vec<&str> = axes.systems.iter().flat_map(|system| system.split('+')).collect();
+        known.extend(axes.systems.iter().map(String::as_str));
+        for set in &self.sets {
+            if let (Some(system), _) = split_set(set)
+                && !known.contains(&system)
+            {
+                let alike = did_you_mean(system, known.iter().copied());
+                return Err(format!(
+                    "--set {set}: found `{system}`, expected a system that is compared{alike}"
+                ));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -22,14 +22,11 @@ pub struct MachineArguments {
 #[derive(Subcommand)]
 enum MachineCommand {
     /// Check whether a machine can be built from a machine file.
-    #[command(after_help = "Example:\n  strata machine check gtx480")]
-    Check {
-        /// Machine to check: a built-in name or a machine file.
-        file: String,
-    },
+    #[command(after_help = "Example:\n  strata machine check gtx480 --system dy-fuse --system hi-end")]
+    Check(Choice),
     /// Print a whole machine as TOML, with sources, after systems and overrides. It can be used as a machine file.
     #[command(after_help = "Example:\n  strata machine show gtx480 --system l1-sram --set l1d.ways=8")]
-    Show(show::ShowArguments),
+    Show(Choice),
     /// Print the keys by which two machines differ, with both values.
     #[command(after_help = "Example:\n  strata machine diff gtx480 gtx480+dy-fuse")]
     Diff(diff::DiffArguments),
@@ -38,25 +35,48 @@ enum MachineCommand {
     Keys(keys::KeysArguments),
 }
 
+/// A machine, with systems and overrides.
+#[derive(Args)]
+struct Choice {
+    /// Machine: a built-in name (see `strata list machines`) or a machine file.
+    machine: String,
+    /// System to lay over the machine, as in `strata run`. May be repeated.
+    #[arg(long = "system", value_name = "SYSTEM")]
+    systems: Vec<String>,
+    /// Override a value of the machine file, as in `l1d.ways=8`. May be repeated.
+    #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
+    overrides: Vec<String>,
+}
+
+impl Choice {
+    /// Builds the machine.
+    ///
+    /// # Errors
+    /// Why it cannot be: the systems that exclude each other, or what is wrong in a file.
+    fn load(&self) -> Result<Machine, String> {
+        Machine::load_with(&self.machine, &self.systems, &self.overrides).map_err(|error| error.to_string())
+    }
+}
+
 /// Runs the chosen `strata machine` subcommand.
 ///
 /// # Errors
 /// What is wrong with the machine file.
 pub fn machine(arguments: &MachineArguments) -> Result<Finished, String> {
     match &arguments.command {
-        MachineCommand::Check { file } => check(file),
-        MachineCommand::Show(arguments) => show::show(arguments),
+        MachineCommand::Check(choice) => check(&choice.load()?),
+        MachineCommand::Show(choice) => show::show(&choice.load()?),
         MachineCommand::Diff(arguments) => diff::diff(arguments),
         MachineCommand::Keys(arguments) => keys::keys(arguments),
     }
 }
 
-fn check(file: &str) -> Result<Finished, String> {
-    let machine = Machine::load(file, &[]).map_err(|error| error.to_string())?;
+fn check(machine: &Machine) -> Result<Finished, String> {
     // Only an assembled machine knows which counters an energy or an endurance section may name.
-    let groups = catalogue::statistics(&machine)?;
-    Meter::new(&machine, &groups)?;
-    endurance::lifetimes(&machine, &groups, 0)?;
-    print(&format!("{}: a machine can be built\n{}\n", machine.name(), machine.outline()))?;
+    let groups = catalogue::statistics(machine)?;
+    Meter::new(machine, &groups)?;
+    endurance::lifetimes(machine, &groups, 0)?;
+    let systems = machine.system_name().map_or_else(String::new, |systems| format!(" with {systems}"));
+    print(&format!("{}{systems}: a machine can be built\n{}\n", machine.name(), machine.outline()))?;
     Ok(Finished::Well)
 }

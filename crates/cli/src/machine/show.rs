@@ -1,31 +1,15 @@
 //! `strata machine show`: a whole machine as TOML.
 
-use clap::Args;
 use strata_gpu::machine::Machine;
 use toml::{Table, Value};
 
 use crate::{Finished, print};
 
-/// Arguments of `strata machine show`.
-#[derive(Args)]
-pub struct ShowArguments {
-    /// Machine to show: a built-in name (see `strata list machines`) or a machine file.
-    machine: String,
-    /// System to lay over the machine, as in `strata run`. May be repeated.
-    #[arg(long = "system", value_name = "SYSTEM")]
-    systems: Vec<String>,
-    /// Override a value of the machine file, as in `l1d.ways=8`. May be repeated.
-    #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
-    overrides: Vec<String>,
-}
-
 /// Prints the machine.
 ///
 /// # Errors
-/// A machine that cannot be loaded.
-pub fn show(arguments: &ShowArguments) -> Result<Finished, String> {
-    let ShowArguments { machine, systems, overrides } = arguments;
-    let machine = Machine::load_with(machine, systems, overrides).map_err(|error| error.to_string())?;
+/// Output that cannot be written.
+pub fn show(machine: &Machine) -> Result<Finished, String> {
     print(&text(machine.table()))?;
     Ok(Finished::Well)
 }

@@ -62,6 +62,20 @@ fn section(comparison: &Comparison, grid: &Grid, metric: &Metric, palette: &mut 
     html! {
         (numbers(comparison, grid, &metric.unit, palette))
         @if let Some(relative) = relative { h3 { "Over " (comparison.base.title(&comparison.axes)) } (relative) }
+        @if let Some(effects) = comparison.effects(grid) { (bars_of_effects(&effects, palette)) }
+    }
+}
+
+/// What each system of a design brings, as bars and a table.
+fn bars_of_effects(effects: &Grid, palette: &mut Palette) -> Markup {
+    let colours = effects.columns.iter().map(|of| palette.system(of)).collect();
+    html! {
+        h3 { "Effects and interactions" }
+        p.note { "Times the metric with the system over that without it, all else alike; a x b is the effect of one beside the other "
+            "over its effect without the other." }
+        @if let Some(bars) = Chart::grouped(effects, "times", colours).markup() { (bars) }
+        (table::table(effects))
+        (table::missing(effects))
     }
 }
 

@@ -216,6 +216,7 @@ fn comparison_over(systems: &[&str], sweeps: &[&str], base: Option<&str>, name: 
         variants: axes.variants("gtx480", &[]),
         base: base.map_or_else(|| Base::first(&axes), |base| Base::parse(base, &axes).unwrap()),
         axes,
+        factors: None,
         metrics: vec![metric::find(&metric::common(), "ipc").unwrap()],
         size: Size::Test,
     };
