@@ -12,6 +12,7 @@ changed is named in the page's first line, which also says of which versions its
 command; STRATA=/path names another.
 """
 
+import collections
 import json
 import pathlib
 import subprocess
@@ -97,14 +98,19 @@ def summary(claims):
     return pages.table([f"of {len(rows)} published numbers|", *claims], lines)
 
 
+def tally(rows):
+    """How many claims have which verdict."""
+    verdicts = [row["verdict"] for row in rows]
+    return ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS if verdict in verdicts)
+
+
 def counted(size, rows):
     """The page's first sentences: claims that depend on no open choice apart from those that do."""
     judged = [row for row in rows if row["measured"] is not None]
     parts = []
     for dependence in sorted({row["dependence"] for row in judged}, key=DEPENDENCES.index):
-        verdicts = [row["verdict"] for row in judged if row["dependence"] == dependence]
-        tally = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS if verdict in verdicts)
-        parts.append(f"* {len(verdicts)} {dependence}: {tally}.")
+        of = [row for row in judged if row["dependence"] == dependence]
+        parts.append(f"* {len(of)} {dependence}: {tally(of)}.")
     return f"Of {len(rows)} published numbers, {len(judged)} are measured at size {size}:\n\n" + "\n".join(parts)
 
 
@@ -199,8 +205,17 @@ def statements(sentences):
 
 
 def explanations(rows):
-    explained = [row for row in rows if row["measured"] is not None and row["explanation"]]
-    return "\n\n".join(f"**`{row['id']}`** ({row['verdict']}) {row['explanation']}" for row in explained)
+    """A paragraph an explanation; the claims of a table's column share one."""
+    by_text = collections.defaultdict(list)
+    for row in rows:
+        if row["measured"] is not None and row["explanation"]:
+            by_text[row["explanation"]].append(row)
+    parts = []
+    for text, of in by_text.items():
+        one = len(of) == 1
+        name = of[0]["id"] if one else of[0]["id"].rpartition(".")[0] + ".*"
+        parts.append(f"**`{name}`** ({of[0]['verdict'] if one else tally(of)}) {text}")
+    return "\n\n".join(parts)
 
 
 def page(binary, archive, check):
