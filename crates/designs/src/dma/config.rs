@@ -6,18 +6,8 @@ use strata_engine::Cited;
 use strata_memory::ParameterError;
 use strata_memory::doors::{Design, HOST_ITEM_BYTES, Scratchpad, ScratchpadDesign, ScratchpadSite};
 
+use super::blocks::Blocks;
 use super::engine::Engine;
-
-/// Whose memory instructions wait until a copy is done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Blocks {
-    /// The core's: one copy at a time, and nothing else (Stash 5.3).
-    #[default]
-    Core,
-    /// The warp's that asked for it, as in D2MA: copies of other warps, and their accesses, go on meanwhile.
-    Warp,
-}
 
 /// The `dma` design behind `scratchpad`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -10,7 +10,7 @@ use strata_memory::doors::{
 use strata_memory::tile::{Tile, WORD};
 use strata_memory::{Address, ByteMask, LINE_BYTES, LineAddress, Tray, Trays};
 
-use super::config::Blocks;
+use super::blocks::Blocks;
 use super::statistics::DmaStatistics;
 
 /// The words of an access: they follow each other in the tile, and lie in one line.

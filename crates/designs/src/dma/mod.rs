@@ -13,12 +13,14 @@
 //! 5. Under [`Blocks::Warp`], the warp that asked for a copy waits, and the rest of its CTA at the barrier that follows. Copies make their
 //!    accesses in the order in which they were asked for.
 
+mod blocks;
 mod config;
 mod engine;
 mod statistics;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Blocks, DmaConfig};
+pub use blocks::Blocks;
+pub use config::DmaConfig;
 pub use engine::Engine;
 pub use statistics::DmaStatistics;
