@@ -209,11 +209,11 @@ def explanations(rows):
     by_text = collections.defaultdict(list)
     for row in rows:
         if row["measured"] is not None and row["explanation"]:
-            by_text[row["explanation"]].append(row)
+            by_text[row["id"].rpartition(".")[0], row["explanation"]].append(row)
     parts = []
-    for text, of in by_text.items():
+    for (column, text), of in by_text.items():
         one = len(of) == 1
-        name = of[0]["id"] if one else of[0]["id"].rpartition(".")[0] + ".*"
+        name = of[0]["id"] if one else f"{column}.*"
         parts.append(f"**`{name}`** ({of[0]['verdict'] if one else tally(of)}) {text}")
     return "\n\n".join(parts)
 

@@ -7,33 +7,33 @@ use strata_measure::grid::{Cell, Grid};
 /// One number, and what it is of.
 struct Number<'a> {
     workload: &'a str,
-    /// Place among the variants.
-    variant: usize,
-    metric: &'a str,
+    /// Place among the columns: of the variants, or of the effects.
+    column: usize,
+    grid: &'a Grid,
     cell: &'a Cell,
+}
+
+impl Number<'_> {
+    /// The number, or an empty text and why it is missing.
+    fn texts(&self) -> (String, &str) {
+        match self.cell {
+            Ok(value) => (value.to_string(), ""),
+            Err(reason) => (String::new(), reason),
+        }
+    }
 }
 
 fn each(grids: &[Grid]) -> impl Iterator<Item = Number<'_>> {
     grids.iter().flat_map(|grid| {
         grid.rows.iter().zip(&grid.cells).flat_map(move |(workload, cells)| {
-            let cells = cells.iter().enumerate();
-            cells.map(move |(variant, cell)| Number { workload, variant, metric: &grid.title, cell })
+            cells.iter().enumerate().map(move |(column, cell)| Number { workload, column, grid, cell })
         })
     })
 }
 
-/// Effects of a design's systems: what each is of, its metric and its workload.
-fn effects(comparison: &Comparison, grids: &[Grid]) -> Vec<(String, String, String, Cell)> {
-    let of_grid = |grid: Grid| {
-        let Grid { title, rows, columns, cells, .. } = grid;
-        let lines = rows.into_iter().zip(cells);
-        let each = lines.flat_map(move |(workload, cells)| {
-            let cells = columns.clone().into_iter().zip(cells);
-            cells.map(move |(of, cell)| (of, workload.clone(), cell)).collect::<Vec<_>>()
-        });
-        each.map(move |(of, workload, cell)| (of, title.clone(), workload, cell)).collect::<Vec<_>>()
-    };
-    grids.iter().filter_map(|grid| comparison.effects(grid)).flat_map(of_grid).collect()
+/// What each system of a design does to the grids' numbers: nothing without a design.
+fn effects(comparison: &Comparison, grids: &[Grid]) -> Vec<Grid> {
+    grids.iter().filter_map(|grid| comparison.effects(grid)).collect()
 }
 
 /// A header and a line for each number, with a column for each swept parameter. A missing number is empty and the last
@@ -45,22 +45,16 @@ pub fn csv(comparison: &Comparison, grids: &[Grid]) -> String {
     let paths = axes.sweeps.iter().map(|sweep| sweep.path.as_str());
     let columns = ["workload", "system"].into_iter().chain(paths).chain(["metric", "value", "missing"]);
     writer.write_record(columns).expect(failed);
-    for Number { workload, variant, metric, cell } in each(grids) {
-        let swept = axes.values(variant).into_iter().map(|(_, value)| value);
-        let (value, missing) = match cell {
-            Ok(value) => (value.to_string(), ""),
-            Err(reason) => (String::new(), reason.as_str()),
-        };
-        let fields =
-            [workload, axes.system(variant)].into_iter().chain(swept).chain([metric, &value, missing]);
+    for number in each(grids) {
+        let (value, missing) = number.texts();
+        let mut fields = vec![number.workload, axes.system(number.column)];
+        fields.extend(axes.values(number.column).into_iter().map(|(_, value)| value));
+        fields.extend([&number.grid.title, &value, missing]);
         writer.write_record(fields).expect(failed);
     }
-    for (of, metric, workload, cell) in effects(comparison, grids) {
-        let (value, missing) = match cell {
-            Ok(value) => (value.to_string(), String::new()),
-            Err(reason) => (String::new(), reason),
-        };
-        writer.write_record([workload, of, metric, value, missing]).expect(failed);
+    for number in each(&effects(comparison, grids)) {
+        let (of, (value, missing)) = (&number.grid.columns[number.column], number.texts());
+        writer.write_record([number.workload, of, &number.grid.title, &value, missing]).expect(failed);
     }
     String::from_utf8(writer.into_inner().expect(failed)).expect("every record is text")
 }
@@ -68,14 +62,14 @@ pub fn csv(comparison: &Comparison, grids: &[Grid]) -> String {
 /// The simulator, the command line and every number; a missing one is null and says why. Of a design the effects, too.
 pub fn json(comparison: &Comparison, grids: &[Grid]) -> String {
     let axes = &comparison.axes;
-    let numbers = each(grids).map(|Number { workload, variant, metric, cell }| {
-        let swept = axes.values(variant).into_iter().map(|(path, text)| (path.to_owned(), value(text)));
+    let numbers = each(grids).map(|Number { workload, column, grid, cell }| {
+        let swept = axes.values(column).into_iter().map(|(path, text)| (path.to_owned(), value(text)));
         json!({
             "workload": workload,
-            "variant": axes.name(variant),
-            "system": axes.system(variant),
+            "variant": axes.name(column),
+            "system": axes.system(column),
             "swept": swept.collect::<Map<_, _>>(),
-            "metric": metric,
+            "metric": grid.title,
             "value": cell.as_ref().ok(),
             "missing": cell.as_ref().err(),
         })
@@ -84,9 +78,10 @@ pub fn json(comparison: &Comparison, grids: &[Grid]) -> String {
     let command: Vec<String> = std::env::args().collect();
     let mut whole = json!({ "simulator": strata_gpu::SIMULATOR, "command": command, "numbers": numbers });
     if comparison.factors.is_some() {
-        let effects = effects(comparison, grids).into_iter().map(|(of, metric, workload, cell)| {
-            let (value, missing) = (cell.as_ref().ok(), cell.as_ref().err());
-            json!({ "workload": workload, "of": of, "metric": metric, "value": value, "missing": missing })
+        let effects = effects(comparison, grids);
+        let effects = each(&effects).map(|Number { workload, column, grid, cell }| {
+            let (of, value, missing) = (&grid.columns[column], cell.as_ref().ok(), cell.as_ref().err());
+            json!({ "workload": workload, "of": of, "metric": grid.title, "value": value, "missing": missing })
         });
         whole["effects"] = effects.collect();
     }

@@ -106,9 +106,7 @@ impl Question {
         }
         Ok((comparison, impossible))
     }
-}
 
-impl Question {
     /// Checks that overrides are of systems that are compared.
     fn check_sets(&self, axes: &Axes) -> Result<(), String> {
         let mut known: Vec<&str> = axes.systems.iter().flat_map(|system| system.split('+')).collect();
