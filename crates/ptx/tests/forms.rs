@@ -178,8 +178,9 @@ const TILES: &str = "\n\
     of a CTA in one chunk, or (by the reference executor) a global word coherent in both; tiles outside memory or shared memory; accesses that name a \
     mapping and are not in it, are no whole words (footnote 5), or are anything but `ld` and `st`; accesses without a mapping \
     to words that one has.\n\n\
-    **Copies.** `dma_load` copies the tile to shared memory, `dma_store` back. No memory operation \
-    of the SM begins before they are done.\n\n\
+    **Copies.** `dma_load` copies the tile to shared memory, `dma_store` back. The warp goes on when \
+    they are done. Until then no memory operation of the SM begins or, with `scratchpad.dma.blocks = \"warp\"`, none of that \
+    warp: the rest of its CTA needs a barrier.\n\n\
     A machine without a stash or DMA engine refuses the call when it is executed. The reference executor has both.\n";
 
 fn page(families: &[(&str, Vec<Form<'_>>)], altogether: &BTreeSet<&str>) -> String {
