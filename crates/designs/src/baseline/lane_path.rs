@@ -25,6 +25,10 @@ impl Design for StraightConfig {
 }
 
 impl LanePathDesign for StraightConfig {
+    fn keeps_shared(&self) -> bool {
+        false
+    }
+
     fn build(&self, _: LanePathSite) -> Result<Option<Box<dyn LanePath>>, ParameterError> {
         Ok(None)
     }

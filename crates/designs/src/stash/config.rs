@@ -13,7 +13,7 @@ use crate::denovo::MAPS;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StashConfig {
-    /// Bytes of data: a power of two.
+    /// Bytes of data: whole chunks.
     #[schemars(range(min = 1 << 10, max = 1 << 20), extend("unit" = "B"))]
     pub bytes: Cited<u32>,
     /// Bytes of a chunk: a power of two.
@@ -51,6 +51,11 @@ pub struct StashConfig {
     /// Cycles for which they wait at most. The end of a CTA or a kernel, and whoever needs their chunk, does not wait.
     #[schemars(range(min = 0, max = 1000000), extend("unit" = "cycles"))]
     pub combine_cycles: Cited<u32>,
+    /// Accesses past the L1D under way at most. When present, the stash itself knows which of its mappings has which word, and writes
+    /// back all of them when a kernel ends: the L1D and the LLC need know no owners. When absent, they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1024), extend("unit" = "lines"))]
+    pub accesses: Option<Cited<u32>>,
 }
 
 /// Bits of an address, virtual or physical. ASSUMED: the paper does not say.
@@ -85,7 +90,13 @@ impl StashConfig {
             takes_along: Cited::new(true, "ASSUMED: see reading 12"),
             combined_lines: Cited::new(32, "ASSUMED: see reading 13"),
             combine_cycles: Cited::new(10_000, "ASSUMED: see reading 13"),
+            accesses: None,
         }
+    }
+
+    /// Accesses past the L1D under way at most, of a stash that is its own registry.
+    pub fn own_registry(&self) -> Option<u32> {
+        self.accesses.as_ref().map(|accesses| accesses.value)
     }
 
     /// Checks that the parameters can be built.
@@ -94,7 +105,6 @@ impl StashConfig {
     /// Names the first wrong field, what was found and what was expected.
     pub fn check(&self) -> Result<(), ParameterError> {
         for (field, value, least, most) in [
-            ("bytes", *self.bytes, 1 << 10, 1 << 20),
             ("chunk_bytes", *self.chunk_bytes, 4, 1024),
             ("line_bytes", *self.line_bytes, 64, 128),
             ("page_bytes", *self.page_bytes, 128, 1 << 30),
@@ -104,7 +114,14 @@ impl StashConfig {
                 return Err(ParameterError::new(field, message));
             }
         }
+        let (bytes, chunk) = (*self.bytes, *self.chunk_bytes);
+        if !(1 << 10..=1 << 20).contains(&bytes) || !bytes.is_multiple_of(chunk) {
+            let message =
+                format!("must be a multiple of chunk_bytes ({chunk}) from 1024 to 1048576, found {bytes}");
+            return Err(ParameterError::new("bytes", message));
+        }
         for (field, value, least, most) in [
+            ("accesses", self.own_registry().unwrap_or(1), 1, 1024),
             ("ctas", *self.ctas, 1, 32),
             ("maps_per_cta", *self.maps_per_cta, 1, 64),
             ("vp_entries", *self.vp_entries, 1, 4096),

@@ -1,6 +1,6 @@
 //! Stash: a scratchpad that is mapped to global memory (Komuravelli, Sinclair, Alsop, Huzaifa, Kotsifakou, Srivastava,
-//! S. Adve, V. Adve, "Stash: Have Your Scratchpad and Cache It Too", ISCA 2015). It needs a coherence protocol in which
-//! words have owners, as [`crate::denovo`] has.
+//! S. Adve, V. Adve, "Stash: Have Your Scratchpad and Cache It Too", ISCA 2015). It runs a coherence protocol in which
+//! words have owners, [`crate::denovo`]: with the machine's L2, or by itself.
 //!
 //! | paper | file |
 //! |---|---|
@@ -51,6 +51,9 @@
 //! 13. Registrations wait in a table for others of their line, as in DeNovo with write combining (Choi et al., PACT 2011): until their
 //!     time is up, the table is full, the thread block or the kernel ends, or their chunk is needed. They leave before a read of their
 //!     line. The paper does not speak of it.
+//! 14. On a machine without owners (`accesses`) the stash is its own registry (`door/own_registry.rs`): what its mappings own of the same
+//!     words goes by the same table, and all that ended thread blocks have left is written back when the kernel ends. Until then neither other
+//!     SMs nor accesses without a mapping see it: data that thread blocks of one kernel exchange are not to be mapped.
 
 mod access;
 mod add_map;

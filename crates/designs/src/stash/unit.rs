@@ -300,6 +300,16 @@ impl Stash {
         self.table.clear(cta.into());
     }
 
+    /// Writes back what ended thread blocks have left, as far as nothing is under way in its chunks.
+    pub fn write_back_all(&mut self, now: Cycle) {
+        self.outbox.begin();
+        for chunk in 0..self.storage.chunks.len() {
+            if self.storage.is_leaving(chunk) && self.can_leave(chunk) {
+                self.write_back(chunk, Event::Evict, now);
+            }
+        }
+    }
+
     /// Self-invalidation at the end of a kernel (4.3): copies are dropped. `false` while reads or registrations are under way.
     pub fn synchronise(&mut self) -> bool {
         if self.is_missing() {

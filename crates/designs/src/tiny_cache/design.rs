@@ -6,7 +6,7 @@ use strata_memory::{LINE_BYTES, ParameterError};
 use strata_warp::WARP_LANES;
 
 use super::cache::TinyCache;
-use super::config::TinyCacheConfig;
+use super::config::{Bypass, TinyCacheConfig};
 use super::lines::MOST_LINES;
 
 impl Design for TinyCacheConfig {
@@ -58,6 +58,10 @@ impl Design for TinyCacheConfig {
 }
 
 impl LanePathDesign for TinyCacheConfig {
+    fn keeps_shared(&self) -> bool {
+        *self.bypass != Bypass::Shared
+    }
+
     fn build(&self, site: LanePathSite) -> Result<Option<Box<dyn LanePath>>, ParameterError> {
         self.check()?;
         Ok(Some(Box::new(TinyCache::new(self, site))))

@@ -203,6 +203,11 @@ pub struct LanePathSite {
 
 /// The parameters of a lane path, read from a machine file.
 pub trait LanePathDesign: Design {
+    /// Whether it may keep bytes of shared memory. If not, the scratchpad's door can have a part of its own.
+    fn keeps_shared(&self) -> bool {
+        true
+    }
+
     /// Builds an empty path; `None` when lanes go straight on.
     ///
     /// # Errors

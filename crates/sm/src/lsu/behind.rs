@@ -301,6 +301,14 @@ impl Lsu {
         }
     }
 
+    /// Whether the part behind the banks is done with the kernel. It may have more to do for that.
+    pub(super) fn has_ended_behind(&mut self, now: Cycle) -> bool {
+        let Some(behind) = &mut self.behind else { return true };
+        let has_ended = behind.part.end_kernel(now);
+        self.due = self.due.min(behind.part.next_event(now.next()));
+        has_ended
+    }
+
     /// The counters of the part behind the banks.
     pub fn scratchpad_statistics(&self) -> Vec<Group> {
         self.behind.as_ref().map_or_else(Vec::new, |behind| behind.part.statistics())

@@ -464,9 +464,7 @@ impl Lsu {
 
     /// Whether the flush requested by [`Lsu::flush_for_kernel_end`] is done; returns true once per request.
     pub fn kernel_end_flushed(&mut self, now: Cycle) -> bool {
-        self.fences.has_ended_kernel()
-            && self.behind.as_mut().is_none_or(|behind| behind.part.end_kernel(now))
-            && self.fences.kernel_ended()
+        self.fences.has_ended_kernel() && self.has_ended_behind(now) && self.fences.kernel_ended()
     }
 
     /// A warp's unfinished instructions plus its unanswered reductions.

@@ -29,7 +29,11 @@ impl Design for StashConfig {
 
 impl ScratchpadDesign for StashConfig {
     fn needs_owners(&self) -> bool {
-        true
+        self.own_registry().is_none()
+    }
+
+    fn access_bytes(&self) -> u32 {
+        if self.own_registry().is_some() { *self.line_bytes } else { 0 }
     }
 
     fn check_place(&self, bytes: u32, ctas: u32) -> Result<(), ParameterError> {
@@ -48,7 +52,7 @@ impl ScratchpadDesign for StashConfig {
     fn build(&self, site: ScratchpadSite) -> Result<Option<Box<dyn Scratchpad>>, ParameterError> {
         StashConfig::check(self)?;
         self.check_place(site.bytes, site.ctas)?;
-        if site.node.0 >= NODES.into() {
+        if self.needs_owners() && site.node.0 >= NODES.into() {
             let message =
                 format!("a slot of the registry names nodes 0 to {}, found {}", NODES - 1, site.node.0);
             return Err(ParameterError::new("node", message));

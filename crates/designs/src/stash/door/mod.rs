@@ -1,8 +1,9 @@
 //! The stash behind the door of the scratchpad: instructions of up to eight words a lane become accesses of a word a lane, and
-//! what they say to the registry becomes packets.
+//! what they say to the registry becomes packets. Where the machine has none, the stash has one of its own.
 
 mod design;
 mod letters;
+mod own_registry;
 mod pieces;
 
 use std::collections::VecDeque;
@@ -10,10 +11,10 @@ use std::collections::VecDeque;
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, Slab};
 use strata_memory::doors::{
-    Scratchpad, ScratchpadAction, ScratchpadRequest, ScratchpadSite, TileAction, Wrong,
+    LaneAccess, Scratchpad, ScratchpadAction, ScratchpadRequest, ScratchpadSite, TileAction, Wrong,
 };
 use strata_memory::tile::Mapping;
-use strata_memory::{ByteMask, HEADER_BYTES, Line, LineAddress, Packet};
+use strata_memory::{ByteMask, HEADER_BYTES, Line, LineAddress, Packet, Tray};
 
 use super::config::StashConfig;
 use super::error::{Place, Why};
@@ -22,6 +23,7 @@ use super::unit::Stash;
 use super::waits::Wait;
 use crate::denovo::Flight;
 use letters::Letters;
+use own_registry::OwnRegistry;
 use pieces::{Piece, numbers, piece, token, word_of};
 
 /// Requests under way at most: more than a load/store unit has instructions in flight.
@@ -47,11 +49,20 @@ struct Waiting {
     piece: usize,
 }
 
+/// Who knows whose words are whose.
+#[derive(Debug)]
+enum Registry {
+    /// The machine's L2.
+    Machine(Letters),
+    /// The stash.
+    Own(Box<OwnRegistry>),
+}
+
 /// A stash behind the banks of an SM's shared memory.
 #[derive(Debug)]
 pub struct StashScratchpad {
     stash: Stash,
-    letters: Letters,
+    registry: Registry,
     under_way: Slab<UnderWay>,
     waiting: Option<Waiting>,
     /// What the waiting request waits for may have come.
@@ -62,9 +73,13 @@ pub struct StashScratchpad {
 impl StashScratchpad {
     /// An empty stash. The parameters must have been checked.
     pub fn new(config: &StashConfig, site: ScratchpadSite) -> StashScratchpad {
+        let registry = match config.own_registry() {
+            Some(accesses) => Registry::Own(Box::new(OwnRegistry::new(accesses as usize))),
+            None => Registry::Machine(Letters::new(site.node, site.slices)),
+        };
         StashScratchpad {
             stash: Stash::new(config, site.node.0 as u8),
-            letters: Letters::new(site.node, site.slices),
+            registry,
             under_way: Slab::new(REQUESTS),
             waiting: None,
             retry: false,
@@ -187,6 +202,9 @@ impl Scratchpad for StashScratchpad {
 
     fn tick(&mut self, _: &mut [u8], now: Cycle) {
         self.go_on(now);
+        if let Registry::Own(own) = &mut self.registry {
+            self.retry |= own.serve(&mut self.stash, now);
+        }
         while let Some(access) = self.stash.completed(now) {
             let (slot, word) = word_of(access.token);
             let request = &mut self.under_way.get_mut(slot).request;
@@ -205,27 +223,45 @@ impl Scratchpad for StashScratchpad {
         if ready { self.done.pop_front().map(|(_, request)| request) } else { None }
     }
 
+    fn access(&mut self, _: Cycle) -> Option<LaneAccess> {
+        match &mut self.registry {
+            Registry::Machine(_) => None,
+            Registry::Own(own) => own.access(),
+        }
+    }
+
+    fn performed(&mut self, token: u32, tray: Tray, now: Cycle) {
+        let Registry::Own(own) = &mut self.registry else { unreachable!("the machine's L2 is sent packets") };
+        own.performed(&mut self.stash, token, tray, now);
+        self.retry = true;
+    }
+
     fn accept(&mut self, packet: Packet, now: Cycle) {
-        let packet = self.letters.read(packet);
+        let Registry::Machine(letters) = &mut self.registry else {
+            unreachable!("the network was sent nothing")
+        };
+        let packet = letters.read(packet);
         self.stash.accept(&packet, now);
         self.retry = true;
     }
 
     fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
-        let packet = self.stash.outgoing(now)?;
-        Some(self.letters.write(&packet))
+        let Registry::Machine(letters) = &mut self.registry else { return None };
+        Some(letters.write(&self.stash.outgoing(now)?))
     }
 
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
+        let Registry::Machine(_) = &self.registry else { return None };
         self.stash.next_outgoing(now).as_ref().map(wire_bytes)
     }
 
     fn answer(&mut self, now: Cycle) -> Option<Packet> {
-        let packet = self.stash.answer(now)?;
-        Some(self.letters.write(&packet))
+        let Registry::Machine(letters) = &mut self.registry else { return None };
+        Some(letters.write(&self.stash.answer(now)?))
     }
 
     fn answer_bytes(&self, now: Cycle) -> Option<u32> {
+        let Registry::Machine(_) = &self.registry else { return None };
         self.stash.next_answer(now).map(wire_bytes)
     }
 
@@ -253,8 +289,11 @@ impl Scratchpad for StashScratchpad {
         self.retry = true;
     }
 
-    fn end_kernel(&mut self, _: Cycle) -> bool {
+    fn end_kernel(&mut self, now: Cycle) -> bool {
         self.stash.send_registrations();
+        if let Registry::Own(_) = self.registry {
+            self.stash.write_back_all(now);
+        }
         self.is_idle() && self.stash.synchronise()
     }
 
@@ -268,6 +307,11 @@ impl Scratchpad for StashScratchpad {
 
     fn next_event(&self, now: Cycle) -> Cycle {
         if self.waiting.is_some() && self.retry {
+            return now;
+        }
+        if let Registry::Own(own) = &self.registry
+            && own.has_access()
+        {
             return now;
         }
         let done = self.done.front().map_or(Cycle::NEVER, |(at, _)| (*at).max(now));
@@ -292,10 +336,14 @@ impl Scratchpad for StashScratchpad {
                 _ => "their registration",
             };
             let line = LineAddress(line);
-            let home = self.letters.home_of(line).0;
+            let whom = match &self.registry {
+                Registry::Machine(letters) => {
+                    format!("the L2 at node {} or an owner", letters.home_of(line).0)
+                }
+                Registry::Own(_) => "memory".to_owned(),
+            };
             report.push(format!(
-                "the stash: words {words:#x} of line {line} under stash-map entry {map} wait for {what} from the L2 at node {home} or an \
-                 owner"
+                "the stash: words {words:#x} of line {line} under stash-map entry {map} wait for {what} from {whom}"
             ));
         }
         if more > 0 {

@@ -4,6 +4,7 @@ mod along;
 mod cycles;
 mod episodes;
 mod mappings;
+mod own_registry;
 mod parameters;
 mod translation;
 mod world;

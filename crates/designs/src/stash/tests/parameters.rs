@@ -42,7 +42,11 @@ fn parameters_that_cannot_be_are_named() {
     );
     assert_eq!(
         message(StashConfig { bytes: cited(10_000), ..paper.clone() }),
-        "bytes must be a power of two from 1024 to 1048576, found 10000"
+        "bytes must be a multiple of chunk_bytes (64) from 1024 to 1048576, found 10000"
     );
-    assert_eq!(message(StashConfig { ctas: cited(0), ..paper }), "ctas must be 1 to 32, found 0");
+    assert_eq!(message(StashConfig { ctas: cited(0), ..paper.clone() }), "ctas must be 1 to 32, found 0");
+    assert_eq!(
+        message(StashConfig { accesses: Some(cited(0)), ..paper }),
+        "accesses must be 1 to 1024, found 0"
+    );
 }
