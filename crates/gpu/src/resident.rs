@@ -6,15 +6,10 @@ use strata_memory::doors::HelperKernel;
 use strata_memory::{Address, window};
 use strata_ptx::texture::Headers;
 use strata_sm::launch::Launch;
-use strata_workloads::Module;
 
 use crate::device::system::SystemRegion;
-use crate::extended_llc::{BLOCK_BYTES, ENTRY, Indirection, Kernel, Requests};
-use crate::machine::Machine;
-use crate::program::Program;
-
-/// Most registers of an array that `mov.indirect` reaches.
-const MOST_INDIRECT: u32 = 128;
+use crate::extended_llc::{BLOCK_BYTES, ENTRY};
+use crate::machine::{Helper, Machine};
 
 /// What the launch of a resident kernel needs of memory beside what it says itself.
 pub(crate) struct Resident {
@@ -31,41 +26,8 @@ pub(crate) struct Resident {
 pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<Option<Resident>, String> {
     let file = machine.file();
     let sms = file.gpu.helper_sms().len() as u32;
-    let Some(kernel) = file.doors.llc.helper_kernel().filter(|kernel| sms > 0 && kernel.runs) else {
-        return Ok(None);
-    };
-    let options = machine.compile_options_for(kernel.warps);
-    let ctas = kernel.ctas().expect("the machine file was checked");
-    let warps = kernel.warps / ctas;
-    let indirection = if options.indirect_mov { Indirection::Instruction } else { Indirection::Branch };
-    if options.indirect_mov && kernel.ways > MOST_INDIRECT {
-        let (name, ways) = (file.doors.llc.name, kernel.ways);
-        return Err(format!(
-            "llc.{name}.ways: found {ways}, expected at most {MOST_INDIRECT} with sm.indirect_mov"
-        ));
-    }
-    let shared = u64::from(kernel.shared_warps) * u64::from(kernel.shared_ways) * BLOCK_BYTES;
-    if shared > u64::from(*file.sm.shared_bytes) {
-        let (name, warps, bytes) = (file.doors.llc.name, kernel.shared_warps, *file.sm.shared_bytes);
-        let most = bytes / warps / BLOCK_BYTES as u32;
-        return Err(format!(
-            "llc.{name}.shared.ways: found {}, expected at most {most}: {warps} warps have the {bytes} bytes of sm.shared_bytes",
-            kernel.shared_ways
-        ));
-    }
-    let compression = kernel.compression.is_some();
-    let HelperKernel { ways, shared_ways, fetches, .. } = kernel;
-    let requests = if kernel.polls { Requests::Polled } else { Requests::Held };
-    let text = Kernel { warps, ctas, ways, shared_ways, indirection, requests, fetches, compression }.text();
-    let module = Module { name: "extended_llc.ptx", text: &text };
-    let mut program = Program::parse(module, options).map_err(|errors| errors.to_string())?;
-    let compiled = program.kernel(ENTRY).map_err(|error| format!("{ENTRY}: {error}"))?;
-    if compiled.spill_bytes > 0 || compiled.registers > options.max_registers {
-        return Err(format!(
-            "{ENTRY}: found {} registers a thread, expected room for more: fewer of llc.morpheus.warps or llc.morpheus.ways need fewer",
-            options.max_registers
-        ));
-    }
+    let Some(Helper { kernel, ctas, compiled }) = machine.helper()? else { return Ok(None) };
+    let (warps, shared_ways) = (kernel.warps / ctas, kernel.shared_ways);
     let shared_sets = kernel.shared_warps / ctas;
     let params = parameters(warps, shared_sets, &kernel);
     let mut room = |bytes: u64| {

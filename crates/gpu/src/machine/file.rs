@@ -236,18 +236,19 @@ impl MachineFile {
         part.design
             .check_place(*self.sm.shared_bytes, *self.sm.cta_slots)
             .map_err(|error| format!("{name}: {error}"))?;
-        let path = self.doors.lane_path.name;
-        if part.design.stands_there() && path != "none" {
+        let path = &self.doors.lane_path;
+        if part.design.stands_there() && path.keeps_shared() {
             return Err(format!(
-                "{name}: found it on a machine with `lane_path.{path}`, expected `lane_path.none`: a path would keep \
-                 copies of bytes that move behind the banks"
+                "{name}: found it on a machine with `lane_path.{}`, which would keep copies of bytes that move behind the banks, \
+                 expected a path past which shared memory goes, as with lane_path.tiny-cache.bypass = \"shared\", or none",
+                path.name
             ));
         }
         if part.design.needs_owners() && !self.has_owners() {
             let (l1d, llc) = (self.doors.l1d.name, self.doors.llc.name);
             return Err(format!(
                 "{name}: words under its mappings have owners, whom the last-level cache has to know, found `l1d.{l1d}` and \
-                 `llc.{llc}`, which know none, expected such as `l1d.denovo` and `llc.denovo`"
+                 `llc.{llc}`, which know none, expected such as `l1d.denovo` and `llc.denovo`, or a stash that is its own registry (`{name}.accesses`)"
             ));
         }
         Ok(())

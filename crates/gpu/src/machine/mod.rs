@@ -6,6 +6,7 @@ mod doors;
 mod endurance;
 mod facts;
 mod file;
+mod helpers;
 pub mod identity;
 mod keys;
 mod layer;
@@ -13,6 +14,7 @@ pub mod overrides;
 mod policies;
 mod size;
 pub mod system;
+mod together;
 mod values;
 
 use std::borrow::Cow;
@@ -31,6 +33,7 @@ pub use doors::{Door, Doors, doors, sets};
 pub use endurance::{ArraySection, EnduranceSection};
 pub use facts::MachineFacts;
 pub use file::{MachineFile, Sections};
+pub use helpers::Helper;
 pub use keys::{MachineKey, designs_with_key};
 use layer::Layer;
 pub use policies::{Policy, PolicyKey, policies};
@@ -66,6 +69,7 @@ pub fn builtin() -> &'static [Builtin] {
         Builtin { name: "rtx3080", text: include_str!("../../machines/rtx3080.toml") },
         Builtin { name: "rtx3080-quarter", text: include_str!("../../machines/rtx3080-quarter.toml") },
         Builtin { name: "stash-apu", text: include_str!("../../machines/stash-apu.toml") },
+        Builtin { name: "apu-all", text: include_str!("../../machines/apu-all.toml") },
     ]
 }
 
@@ -107,7 +111,10 @@ impl Machine {
     ) -> Result<Machine, ConfigError> {
         let systems = System::load_all(systems)?;
         let (path, text) = find(name_or_file)?;
-        let machine = Machine::build(&path, &text, systems, sets)?;
+        let built = Machine::build(&path, &text, systems.clone(), sets);
+        let machine = built.map_err(|error| {
+            together::explain(error, &systems, |some| Machine::build(&path, &text, some, sets).err())
+        })?;
         if builtin().iter().any(|builtin| builtin.name == name_or_file) {
             return Ok(machine);
         }
@@ -154,11 +161,14 @@ impl Machine {
         if sets.is_empty() || !layers.is_empty() {
             checked(&file, path.into(), text)?;
         }
-        for layer in layers {
+        // What one layer breaks, the next ones and the overrides may mend.
+        let mut broken: Option<ConfigError> = None;
+        for layer in &layers {
             origin = format!("{origin} with {}", layer.file().display());
             replaced_energies.extend(layer.lay_over(&mut table));
             file = read(&table, &|text, error| layer.blame(text, error))?;
-            checked(&file, layer.file().into(), layer.text())?;
+            let found = checked(&file, layer.file().into(), layer.text()).err();
+            broken = found.map(|error| broken.unwrap_or(error));
         }
         if !sets.is_empty() {
             let paths: Result<Vec<String>, ConfigError> =
@@ -168,11 +178,29 @@ impl Machine {
             let named = source.layer.as_ref().map_or(path, Layer::file);
             let blamed = blamed(path, named, text, sets);
             let text = if blamed == path { text } else { "" };
-            checked(&file, blamed, text)?;
+            let found = checked(&file, blamed, text).err();
+            broken =
+                found.map(|error| broken.filter(|layer| layer.message == error.message).unwrap_or(error));
         }
-        let systems = systems.into_iter().map(|system| system.about).collect();
+        if let Some(error) = broken {
+            return Err(error);
+        }
         let title = file.name.clone();
-        Ok(Machine { file, table, systems, origin, title, path: None, files, replaced_energies })
+        let about = systems.iter().map(|system| system.about.clone()).collect();
+        let machine =
+            Machine { file, table, systems: about, origin, title, path: None, files, replaced_energies };
+        // The kernel of SMs in cache mode must fit, too.
+        let Err(message) = machine.helper() else { return Ok(machine) };
+        let of_a_layer = |layer: &&Layer| {
+            let place = config::place_named(layer.text(), &message)?;
+            Some((layer.file().to_owned(), Some(place)))
+        };
+        let found = layers.iter().rev().find_map(of_a_layer).filter(|_| sets.is_empty());
+        let (file, place) = found.unwrap_or_else(|| {
+            let sets: String = sets.iter().map(|set| format!(" with --set {set}")).collect();
+            (format!("{}{sets}", machine.origin).into(), None)
+        });
+        Err(ConfigError { file, place, message })
     }
 
     /// The files that the machine was read from, for errors.
@@ -257,6 +285,14 @@ impl Machine {
         let share = *self.file.sm.registers / warps / unit * unit / 32;
         let options = self.compile_options();
         strata_ptx::back::Options { max_registers: options.max_registers.min(share), ..options }
+    }
+
+    /// The kernel of the SMs in cache mode; `None` if there are none, or these rest.
+    ///
+    /// # Errors
+    /// The keys with which the kernel does not fit them, what was found and what was expected.
+    pub fn helper(&self) -> Result<Option<Helper>, String> {
+        helpers::compile(&self.file, |warps| self.compile_options_for(warps))
     }
 
     /// Number of CTAs of a kernel that fit on an SM together, with `threads` threads and `shared_bytes` bytes

@@ -112,16 +112,23 @@ pub(crate) mod tests {
     /// How a machine ends the sentence that refuses a built-in system which cannot stand in it.
     fn refusal(machine: &str, system: &System) -> Option<&'static str> {
         match (machine, system.about.name.as_str(), system.about.paper.as_deref()) {
-            ("rtx3080" | "rtx3080-quarter" | "v100" | "a100" | "h200", "stash", _) => {
+            ("rtx3080" | "rtx3080-quarter" | "apu-all" | "v100" | "a100" | "h200", "stash", _) => {
                 Some("expected sm.shared_bytes, 16384")
             }
             (owners, "stash", _) if owners != "stash-apu" => {
-                Some("expected such as `l1d.denovo` and `llc.denovo`")
+                Some("or a stash that is its own registry (`scratchpad.stash.accesses`)")
+            }
+            ("rtx3080" | "rtx3080-quarter" | "apu-all", "stash-flush", _) => None,
+            (_, "stash-flush", _) => Some("found 102400"),
+            ("apu-all", "denovo", _) => Some("expected one of the same protocol"),
+            (_, "morpheus-as-published", _) if matches!(machine, "gtx480" | "volta-fuse" | "v100") => None,
+            ("gtx480" | "volta-fuse" | "v100", name, Some("morpheus")) if name != "unified-sm-mem" => {
+                Some("bytes of sm.shared_bytes")
             }
             ("a100" | "h200", "unified-sm-mem", _) => {
                 Some("which the smallest carve-out of sm.unified leaves")
             }
-            ("rtx3080" | "rtx3080-quarter" | "v100" | "a100" | "h200", ..) => None,
+            ("rtx3080" | "rtx3080-quarter" | "apu-all" | "v100" | "a100" | "h200", ..) => None,
             (_, "unified-sm-mem", _) => Some("missing field `storage_bytes`"),
             ("stash-apu", _, Some("fuse")) => Some("such as l1d.denovo, for the registry llc.denovo"),
             ("stash-apu", _, Some("morpheus")) => Some("which l1d.denovo needs"),

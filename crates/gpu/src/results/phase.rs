@@ -1,6 +1,7 @@
 //! Results of a host phase: a kernel's threads on the CPU cores.
 
 use serde_json::{Value, json};
+use strata_engine::statistics::Group;
 
 use super::energy;
 use super::rows::{Page, group};
@@ -24,6 +25,8 @@ pub struct PhaseResult {
     pub instructions: u64,
     /// What the threads printed.
     pub printed: Vec<String>,
+    /// What the machine's parts counted during the phase; empty if it ran functionally.
+    pub counted: Vec<Group>,
     /// Energy of the whole machine during the phase, if it has an `energy` section.
     pub energy: Option<EnergyReport>,
 }

@@ -8,6 +8,7 @@ fn the_compiler_knows_how_many_threads_an_sm_holds_and_how_registers_are_handed_
     // where all slots are taken: 32,768 / 1,536 = 21.3, of which whole units are 20.
     let expected = [
         ("a100", 2048, 8, 32),
+        ("apu-all", 1536, 8, 40),
         ("fermi-apu", 768, 2, 42),
         ("gtx480", 1536, 2, 20),
         ("h200", 2048, 8, 32),

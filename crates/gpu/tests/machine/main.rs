@@ -1,5 +1,6 @@
 //! The machine as a whole, and what is said of it. One program, which is linked once.
 
+mod all_five;
 mod bad_machines;
 mod barriers;
 mod calls;

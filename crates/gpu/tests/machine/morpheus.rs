@@ -301,8 +301,16 @@ fn machines_that_cannot_be_are_refused() {
             &["llc.compression.epoch_cycles=100000"],
             "compression.epoch_cycles: must be 1 to 50000, found 100000",
         ),
-        (&["morpheus-all"], &["llc.warps=36"], "extended_llc: found 56 registers a thread"),
-        (morpheus, &["llc.ways=33"], "extended_llc: found 40 registers a thread"),
+        (
+            &["morpheus-all"],
+            &["llc.warps=36"],
+            "sm.registers: found 56 for each thread of 36 warps, expected at least 64",
+        ),
+        (
+            morpheus,
+            &["llc.ways=33"],
+            "sm.registers: found 40 for each thread of 48 warps, expected at least ",
+        ),
         (
             &["morpheus-indirect-mov"],
             &["llc.warps=8", "llc.shared.warps=0", "llc.ways=200"],

@@ -98,6 +98,7 @@ impl Modelled {
             instructions: instructions.expect("CPU cores count their instructions"),
             printed: self.texts(launch, heap, &end.prints),
             energy: self.meter.as_ref().map(|meter| meter.report(&counted, end.cycles)),
+            counted,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Random machines: `stash-apu` with stashes, made small, with some of its numbers changed.
+//! Random machines: `stash-apu` with stashes, and `apu-all` with those that are their own registries and with some of the other papers'
+//! systems; made small, with some of their numbers changed.
 
 use strata_engine::Cycle;
 use strata_engine::seed::Stream;
@@ -60,9 +61,30 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("clocks.network_mhz", &["700", "900"]),
 ];
 
+/// The same of `apu-all`, whose mesh has room for more, and where Morpheus takes an SM.
+const NODES_OF_ALL: &[(u32, u32)] = &[(17, 3), (2, 1), (5, 3), (3, 9), (8, 1)];
+
+/// Systems that stand beside its stash, with their overrides.
+const BESIDE: &[(&str, &[&str])] = &[
+    ("dy-fuse", &[]),
+    ("bypass-shared", &[]),
+    ("morpheus-all", &[]),
+    ("hi-end", &["sm.registers_per_thread=64", "sm.register_file.register_cache.register_bits=6"]),
+];
+
+/// Sections of [`KNOBS`] that every machine with these systems has, without keys that Morpheus's numbers need.
+const OF_ALL: &[&str] =
+    &["scratchpad.", "network.", "cpu.", "gpu.", "lsu.queue", "lsu.address", "sm.scheduling"];
+
+/// More knobs, of a stash that is its own registry.
+const KNOBS_OF_ITS_OWN: &[(&str, &[&str])] =
+    &[("scratchpad.accesses", &["1", "2", "7"]), ("scratchpad.combine_cycles", &["40", "10000"])];
+
 /// A machine, how it is simulated, and what programs must keep to.
 #[derive(Clone, Debug)]
 pub struct Variation {
+    machine: &'static str,
+    systems: Vec<&'static str>,
     /// Overrides of the built-in machine.
     pub sets: Vec<String>,
     threads: usize,
@@ -111,13 +133,43 @@ impl Variation {
             sets.push(format!("{key}={}", values[stream.below(values.len() as u64) as usize]));
         }
         let threads = if stream.below(12) == 0 { 2 } else { 1 };
-        Variation { sets, threads, window: stream.below(4), extent }
+        let (machine, systems) = ("stash-apu", vec!["stash"]);
+        Variation { machine, systems, sets, threads, window: stream.below(4), extent }
+    }
+
+    /// Another machine for each stream, whose L1Ds and LLC know no owners.
+    pub fn without_owners(stream: &mut Stream) -> Variation {
+        let (sms, cores) = NODES_OF_ALL[stream.below(NODES_OF_ALL.len() as u64) as usize];
+        let mut sets = vec![
+            format!("gpu.sms={sms}"),
+            format!("cpu.cores={cores}"),
+            "gpu.memory_mib=64".to_owned(),
+            "gpu.watchdog_cycles=50000".to_owned(),
+        ];
+        let mut systems = vec!["stash-flush"];
+        for (system, its) in BESIDE {
+            if stream.below(2) == 0 {
+                systems.push(system);
+                sets.extend(its.iter().map(|set| (*set).to_owned()));
+            }
+        }
+        let of_all = KNOBS.iter().filter(|(key, _)| OF_ALL.iter().any(|section| key.starts_with(section)));
+        let mut knobs: Vec<_> = of_all.chain(KNOBS_OF_ITS_OWN).collect();
+        for _ in 0..stream.below(8) {
+            let (key, values) = knobs.swap_remove(stream.below(knobs.len() as u64) as usize);
+            // Morpheus's rows need the slices, and 16 CTAs of four mappings all entries.
+            if !["gpu.channels", "gpu.slices_per_channel", "scratchpad.map_entries"].contains(key) {
+                sets.push(format!("{key}={}", values[stream.below(values.len() as u64) as usize]));
+            }
+        }
+        let threads = if stream.below(12) == 0 { 2 } else { 1 };
+        Variation { machine: "apu-all", systems, sets, threads, window: stream.below(4), extent: u32::MAX }
     }
 
     /// The machine, and how to run it.
     pub fn machine(&self) -> Result<(Machine, GpuOptions), String> {
         let machine =
-            Machine::load_with("stash-apu", &["stash"], &self.sets).map_err(|error| error.to_string())?;
+            Machine::load_with(self.machine, &self.systems, &self.sets).map_err(|error| error.to_string())?;
         let longest = machine.file().window();
         let window = [1, longest, longest, longest.div_ceil(2)][self.window as usize];
         let options = GpuOptions {

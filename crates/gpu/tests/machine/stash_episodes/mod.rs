@@ -15,14 +15,15 @@ mod world;
 use std::panic::catch_unwind;
 
 use strata_engine::seed::Stream;
+use strata_engine::statistics::Group;
 use strata_gpu::gpu::Gpu;
 
 use machines::Variation;
 use play::play;
 
-/// An episode by number.
-fn episode(number: u64) -> Vec<strata_engine::statistics::Group> {
-    let variation = Variation::random(&mut Stream::new(number, "stash machine"));
+/// An episode by number, on one of some random machines.
+fn episode(number: u64, random: fn(&mut Stream) -> Variation) -> Vec<Group> {
+    let variation = random(&mut Stream::new(number, "stash machine"));
     let outcome = play(number, &variation, &mut |machine, options| Gpu::new(machine, options));
     outcome.unwrap_or_else(|error| panic!("episode {number}, {variation:?}: {error}"))
 }
@@ -52,16 +53,42 @@ const FOUND: [u64; 2] = [549, 692];
 
 #[test]
 fn random_episodes() {
-    let mut reached = vec![0; REACHED.len()];
-    for groups in (0..200).chain(FOUND).map(episode) {
-        for (path, sum) in REACHED.iter().zip(&mut reached) {
+    let episodes = (0..200).chain(FOUND).map(|number| episode(number, Variation::random));
+    assert_reached(episodes, REACHED);
+}
+
+/// What episodes with the systems of all papers must come to.
+const REACHED_WITHOUT_OWNERS: &[&str] = &[
+    "stash.hits",
+    "stash.copies",
+    "stash.words_along",
+    "stash.map_stalls",
+    "stash.maps_changed",
+    "stash.words_written_back",
+    "fuse.sram_hits",
+    "tiny_cache.load_hits",
+    "register_hierarchy.cache_reads",
+    "morpheus.true_hits",
+];
+
+#[test]
+fn random_episodes_beside_the_systems_of_all_papers() {
+    let episodes = (0..80).map(|number| episode(number, Variation::without_owners));
+    assert_reached(episodes, REACHED_WITHOUT_OWNERS);
+}
+
+/// Plays episodes, which together must have counted each of these.
+fn assert_reached(episodes: impl Iterator<Item = Vec<Group>>, counters: &[&str]) {
+    let mut reached = vec![0; counters.len()];
+    for groups in episodes {
+        for (path, sum) in counters.iter().zip(&mut reached) {
             let (name, counter) = path.rsplit_once('.').expect("group and counter");
             let group = groups.iter().find(|group| group.name == name);
             *sum += group.and_then(|group| group.get(counter)).unwrap_or(0);
         }
     }
-    println!("{:?}", REACHED.iter().zip(&reached).collect::<Vec<_>>());
-    let missing: Vec<_> = REACHED.iter().zip(&reached).filter(|(_, sum)| **sum == 0).collect();
+    println!("{:?}", counters.iter().zip(&reached).collect::<Vec<_>>());
+    let missing: Vec<_> = counters.iter().zip(&reached).filter(|(_, sum)| **sum == 0).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
@@ -80,7 +107,7 @@ fn campaign() {
         if number.is_multiple_of(100) {
             println!("{number}");
         }
-        catch_unwind(|| episode(*number)).is_err()
+        catch_unwind(|| episode(*number, Variation::random)).is_err()
     };
     let failed: Vec<u64> = (first..end).filter(fails).collect();
     assert!(failed.is_empty(), "episodes {failed:?} fail");
