@@ -10,6 +10,7 @@ use strata_gpu::energy::Meter;
 use strata_gpu::machine::Machine;
 use strata_gpu::results::{LaunchResult, SCHEMA};
 use strata_measure::numbers::{Counted, area_rows, energy_rows, lifetime_rows, rows_of};
+use strata_measure::setup;
 use strata_workloads::Size;
 
 use crate::SIMULATOR;
@@ -108,9 +109,9 @@ pub fn record(
             .map_err(|error| format!("statistics_hash: found `{}`: {error}", run.statistics_hash))?,
     };
     let mut rows = rows_of(&counted);
-    if let Some(meter) = Meter::new(machine, &statistics)? {
-        rows.extend(energy_rows(&meter.report(&statistics, cycles)));
-    }
+    let energy = Meter::new(machine, &statistics)?.map(|meter| meter.report(&statistics, cycles));
+    rows.extend(energy.iter().flat_map(energy_rows));
+    rows.extend(setup::rows(&[], &statistics, energy.as_ref()));
     rows.extend(area_rows(machine));
     rows.extend(lifetimes(machine, &statistics, cycles)?.iter().flat_map(lifetime_rows));
     let job = Job {

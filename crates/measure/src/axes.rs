@@ -154,8 +154,9 @@ impl Axes {
     }
 
     /// All variants of a machine; `sets` are overrides that each of them has or, as `system:door.key=value`, each with that system.
+    /// `versions` are those of workloads in the same way, as `version` or `system:version`: the last one counts.
     #[must_use]
-    pub fn variants(&self, machine: &str, sets: &[String]) -> Vec<Variant> {
+    pub fn variants(&self, machine: &str, sets: &[String], versions: &[String]) -> Vec<Variant> {
         let variant = |place: usize| {
             let system = self.system(place);
             let point = self.values(place).into_iter().map(|(path, value)| format!("{path}={value}"));
@@ -165,14 +166,18 @@ impl Axes {
                 base: machine.to_owned(),
                 system: (system != machine).then(|| system.to_owned()),
                 sets: sets.map(str::to_owned).chain(point).collect(),
-                version: None,
+                version: versions
+                    .iter()
+                    .filter_map(|version| of_system(version, system))
+                    .next_back()
+                    .map(str::to_owned),
             }
         };
         (0..self.count()).map(variant).collect()
     }
 }
 
-/// The system that an override names, and the override, as in `hi-end:l1d.ways=8`.
+/// The system that an override or a version names, and what is left, as in `hi-end:l1d.ways=8` and `stash:stash-g`.
 #[must_use]
 pub fn split_set(set: &str) -> (Option<&str>, &str) {
     match set.split_once(':') {
@@ -181,7 +186,7 @@ pub fn split_set(set: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// An override, if it is one of a system that may be several as `a+b`.
+/// An override or a version, if it is one of a system that may be several as `a+b`.
 fn of_system<'a>(set: &'a str, system: &str) -> Option<&'a str> {
     let (wanted, set) = split_set(set);
     let has = |wanted| system == wanted || system.split('+').any(|name| name == wanted);
@@ -313,7 +318,7 @@ mod tests {
     #[test]
     fn every_system_meets_every_combination_of_swept_values() {
         let axes = axes(&["m", "s"], &["l1d.ways=2,4", "l1d.sets=16,32"]);
-        let variants = axes.variants("m", &["a.b=1".into()]);
+        let variants = axes.variants("m", &["a.b=1".into()], &[]);
         let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
         assert_eq!(names.len(), 8);
         assert_eq!(names[1], "m l1d.ways=2 l1d.sets=32");
@@ -330,8 +335,18 @@ mod tests {
     fn an_override_may_be_of_one_system() {
         let axes = axes(&["m", "a", "a+b"], &[]);
         let sets = ["x.y=1", "b:l1d.ways=2", "m:x.z=3", "x.text=p:q"].map(str::to_owned);
-        let sets: Vec<String> = axes.variants("m", &sets).iter().map(|of| of.sets.join(" ")).collect();
+        let sets: Vec<String> = axes.variants("m", &sets, &[]).iter().map(|of| of.sets.join(" ")).collect();
         assert_eq!(sets, ["x.y=1 x.z=3 x.text=p:q", "x.y=1 x.text=p:q", "x.y=1 l1d.ways=2 x.text=p:q"]);
+    }
+
+    #[test]
+    fn a_version_may_be_of_one_system() {
+        let axes = axes(&["m", "a", "a+b"], &[]);
+        let versions = ["scratch", "b:stash", "m:cache"].map(str::to_owned);
+        let variants = axes.variants("m", &[], &versions);
+        let programs: Vec<_> = variants.iter().map(|variant| variant.program("lud")).collect();
+        assert_eq!(programs, ["lud@cache", "lud@scratch", "lud@stash"]);
+        assert_eq!(axes.variants("m", &[], &[])[2].program("lud"), "lud");
     }
 
     /// The variants that each variant is over.

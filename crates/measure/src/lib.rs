@@ -9,6 +9,8 @@
 //! | `axes` | systems and swept parameters: the variants of a comparison, and what ratios are over |
 //! | `factorial` | every subset of some systems, and what each brings |
 //! | `numbers` | every number of a run by name |
+//! | `rows` | those of a run's parts: energies, areas, lifetimes |
+//! | `setup` | those of a program's setup: its host phases before the first launch |
 //! | `profile` | the counters of profiles, and what they mean |
 //! | `metric` | expressions over numbers |
 //! | `grid` | a table of numbers, some missing |
@@ -26,4 +28,6 @@ pub mod numbers;
 pub mod profile;
 pub mod program;
 pub mod report;
+mod rows;
+pub mod setup;
 pub mod variant;

@@ -109,7 +109,7 @@ mod tests {
         let axes = Axes::new("a", systems, sweeps).unwrap();
         Comparison {
             workloads: vec!["saxpy".into()],
-            variants: axes.variants("a", &[]),
+            variants: axes.variants("a", &[], &[]),
             base: Base::first(&axes),
             axes,
             factors: None,
@@ -139,7 +139,7 @@ mod tests {
     fn effects_follow_the_numbers() {
         let factors = Factors::new(vec!["a".into(), "b".into()]).unwrap();
         let axes = Axes::new("m", factors.systems("m"), vec![]).unwrap();
-        let variants = axes.variants("m", &[]);
+        let variants = axes.variants("m", &[], &[]);
         let comparison = Comparison { axes, variants, factors: Some(factors), ..comparison(&["m"], &[]) };
         let grids = [grid(vec![Ok(1.0), Ok(2.0), Err("cannot be".into()), Err("cannot be".into())])];
         let text = csv(&comparison, &grids);

@@ -36,6 +36,10 @@ pub struct Question {
     /// repeated.
     #[arg(long = "set", value_name = "[SYSTEM:]DOOR.KEY=VALUE")]
     sets: Vec<String>,
+    /// Run this version of the workloads, or with a system, as in `stash:stash-g` (see `list workloads`). May be repeated; the
+    /// last that concerns a variant counts.
+    #[arg(long = "in-version", value_name = "[SYSTEM:]VERSION")]
+    versions: Vec<String>,
     /// Sweep a parameter over several values, as in `l1d.ways=2,4,8`, or over ranges, as in `2..8`, `2..8+2` and
     /// `2..64*2`. May be given twice.
     #[arg(long = "sweep", value_name = "DOOR.KEY=V1,V2,...")]
@@ -76,20 +80,18 @@ impl Question {
         };
         let sweeps = sweeps(&self.sweeps)?;
         let axes = Axes::new(&self.machine, systems, sweeps)?;
-        self.check_sets(&axes)?;
+        self.check_systems(&axes)?;
+        let variants = axes.variants(&self.machine, &self.sets, &self.versions);
+        for variant in &variants {
+            for workload in &workloads {
+                Program::find(&variant.program(workload))?;
+            }
+        }
         let base = match &self.base {
             None => Base::first(&axes),
             Some(name) => Base::parse(name, &axes)?,
         };
-        let mut comparison = Comparison {
-            workloads,
-            variants: axes.variants(&self.machine, &self.sets),
-            axes,
-            factors,
-            base,
-            metrics: metrics?,
-            size,
-        };
+        let mut comparison = Comparison { workloads, variants, axes, factors, base, metrics: metrics?, size };
         let mut known = Known::default();
         let impossible = comparison.machines(|machine| {
             look(machine);
@@ -107,17 +109,19 @@ impl Question {
         Ok((comparison, impossible))
     }
 
-    /// Checks that overrides are of systems that are compared.
-    fn check_sets(&self, axes: &Axes) -> Result<(), String> {
+    /// Checks that overrides and versions are of systems that are compared.
+    fn check_systems(&self, axes: &Axes) -> Result<(), String> {
         let mut known: Vec<&str> = axes.systems.iter().flat_map(|system| system.split('+')).collect();
         known.extend(axes.systems.iter().map(String::as_str));
-        for set in &self.sets {
-            if let (Some(system), _) = split_set(set)
+        let sets = self.sets.iter().map(|set| ("--set", set));
+        let versions = self.versions.iter().map(|version| ("--in-version", version));
+        for (option, text) in sets.chain(versions) {
+            if let (Some(system), _) = split_set(text)
                 && !known.contains(&system)
             {
                 let alike = did_you_mean(system, known.iter().copied());
                 return Err(format!(
-                    "--set {set}: found `{system}`, expected a system that is compared{alike}"
+                    "{option} {text}: found `{system}`, expected a system that is compared{alike}"
                 ));
             }
         }

@@ -213,7 +213,7 @@ fn comparison_over(systems: &[&str], sweeps: &[&str], base: Option<&str>, name: 
     let axes = Axes::new("gtx480", systems, sweeps).unwrap();
     let comparison = Comparison {
         workloads: vec!["saxpy".into()],
-        variants: axes.variants("gtx480", &[]),
+        variants: axes.variants("gtx480", &[], &[]),
         base: base.map_or_else(|| Base::first(&axes), |base| Base::parse(base, &axes).unwrap()),
         axes,
         factors: None,
