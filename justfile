@@ -55,6 +55,7 @@ instructions:
 # Compare the pages of published and measured numbers with the results that come along
 claims:
     scripts/claims.py --check
+    scripts/all_five.py --check
 
 # Look at the HTML pages with Chromium, wide and narrow, light and dark: `just look --shots FOLDER`
 look *arguments:

@@ -36,11 +36,11 @@ def seconds(store):
     return took
 
 
-def pack(paper, store):
-    archive = pages.ROOT / "results" / f"{paper}.tar.zst"
+def pack(archive, store):
+    """Packs a store's runs."""
     names = sorted(f"{store.name}/{path.name}" for path in store.glob("*.parquet"))
     if not names:
-        sys.exit(f"{store}: found no run, expected those of {paper}")
+        sys.exit(f"{store}: found no run")
     plain = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"]
     listed = "\n".join(names)
     command = ["tar", *plain, "-C", str(store.parent), "-I", "zstd -19", "-cf", str(archive), "-T", "-"]
@@ -64,10 +64,11 @@ def main():
         # Choices are varied, and explanations' experiments made, at the usual size.
         part = [] if size == claims.sizes_of(paper)[0] else ["--figures"]
         run(binary, "repro", paper, "--size", size, "--store", store, *part, *jobs, "--out", page)
-    pack(paper, store)
+    archive = pages.ROOT / "results" / f"{paper}.tar.zst"
+    pack(archive, store)
     for size, took in sorted(seconds(store).items()):
         print(f"{paper}, size {size}: {len(took)} runs, {sum(took.values()) / 3600:.2f} hours of one core")
-    claims.page(binary, pages.ROOT / "results" / f"{paper}.tar.zst", check=False)
+    claims.page(binary, archive, check=False)
 
 
 if __name__ == "__main__":
