@@ -66,7 +66,7 @@ pub(super) fn compile(
         program.kernel(ENTRY).map_err(|error| format!("{ENTRY}: {error}"))
     };
     let found = options.max_registers;
-    let compiled = compile(options.clone())?;
+    let compiled = compile(options)?;
     if compiled.spill_bytes == 0 && compiled.registers <= found {
         return Ok(Some(Helper { kernel, ctas, compiled }));
     }
