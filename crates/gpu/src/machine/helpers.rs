@@ -70,13 +70,17 @@ pub(super) fn compile(
     if compiled.spill_bytes == 0 && compiled.registers <= found {
         return Ok(Some(Helper { kernel, ctas, compiled }));
     }
-    let wanted = compile(Options { max_registers: 255, ..options })?.registers;
+    // What it takes without a limit, if that is more: it can spill with as many, too.
+    let wanted = match compile(Options { max_registers: 255, ..options })?.registers {
+        wanted if wanted > found => format!("at least {wanted}"),
+        _ => "more".to_owned(),
+    };
     let limit = match found < *file.sm.registers_per_thread {
         true => format!("sm.registers: found {found} for each thread of {} warps", kernel.warps),
         false => format!("sm.registers_per_thread: found {found}"),
     };
     Err(format!(
-        "{limit}, expected at least {wanted}, which the kernel of the SMs in cache mode takes; fewer of llc.{name}.warps or \
+        "{limit}, expected {wanted}, which the kernel of the SMs in cache mode takes; fewer of llc.{name}.warps or \
          llc.{name}.ways need fewer"
     ))
 }
