@@ -189,8 +189,12 @@ impl Machine {
         let about = systems.iter().map(|system| system.about.clone()).collect();
         let machine =
             Machine { file, table, systems: about, origin, title, path: None, files, replaced_energies };
-        // The kernel of SMs in cache mode must fit, too.
-        let Err(message) = machine.helper() else { return Ok(machine) };
+        machine.with_fitting_helper(&layers, sets)
+    }
+
+    /// The machine, if the kernel of its SMs in cache mode fits them. An error names the last layer that sets the key, or the overrides.
+    fn with_fitting_helper(self, layers: &[&Layer], sets: &[String]) -> Result<Machine, ConfigError> {
+        let Err(message) = self.helper() else { return Ok(self) };
         let of_a_layer = |layer: &&Layer| {
             let place = config::place_named(layer.text(), &message)?;
             Some((layer.file().to_owned(), Some(place)))
@@ -198,7 +202,7 @@ impl Machine {
         let found = layers.iter().rev().find_map(of_a_layer).filter(|_| sets.is_empty());
         let (file, place) = found.unwrap_or_else(|| {
             let sets: String = sets.iter().map(|set| format!(" with --set {set}")).collect();
-            (format!("{}{sets}", machine.origin).into(), None)
+            (format!("{}{sets}", self.origin).into(), None)
         });
         Err(ConfigError { file, place, message })
     }

@@ -4,8 +4,8 @@ use strata_engine::config::ConfigError;
 
 use super::System;
 
-/// Most systems of which every subset is tried.
-const MOST: usize = 8;
+/// Most systems of which every subset is tried: as many as a factorial comparison takes.
+const MOST: usize = 6;
 
 /// What the refusal of a machine says if it takes several of its systems: the smallest subset that is refused for the same reason, and the
 /// keys in the message that they set. `refuse` builds the machine with a subset.

@@ -94,16 +94,21 @@ pub struct Variation {
     pub extent: u32,
 }
 
+/// Overrides for one of some numbers of SMs and CPU cores, and for memory of so many MiB.
+fn of_size(nodes: &[(u32, u32)], memory_mib: u32, stream: &mut Stream) -> Vec<String> {
+    let (sms, cores) = nodes[stream.below(nodes.len() as u64) as usize];
+    vec![
+        format!("gpu.sms={sms}"),
+        format!("cpu.cores={cores}"),
+        format!("gpu.memory_mib={memory_mib}"),
+        "gpu.watchdog_cycles=50000".to_owned(),
+    ]
+}
+
 impl Variation {
     /// Another machine for each stream.
     pub fn random(stream: &mut Stream) -> Variation {
-        let (sms, cores) = NODES[stream.below(NODES.len() as u64) as usize];
-        let mut sets = vec![
-            format!("gpu.sms={sms}"),
-            format!("cpu.cores={cores}"),
-            "gpu.memory_mib=16".to_owned(),
-            "gpu.watchdog_cycles=50000".to_owned(),
-        ];
+        let mut sets = of_size(NODES, 16, stream);
         let mut extent = u32::MAX;
         // With two CTAs, eight entries of the stash-map are enough, and pages come and go.
         match stream.below(4) {
@@ -139,13 +144,7 @@ impl Variation {
 
     /// Another machine for each stream, whose L1Ds and LLC know no owners.
     pub fn without_owners(stream: &mut Stream) -> Variation {
-        let (sms, cores) = NODES_OF_ALL[stream.below(NODES_OF_ALL.len() as u64) as usize];
-        let mut sets = vec![
-            format!("gpu.sms={sms}"),
-            format!("cpu.cores={cores}"),
-            "gpu.memory_mib=64".to_owned(),
-            "gpu.watchdog_cycles=50000".to_owned(),
-        ];
+        let mut sets = of_size(NODES_OF_ALL, 64, stream);
         let mut systems = vec!["stash-flush"];
         for (system, its) in BESIDE {
             if stream.below(2) == 0 {
