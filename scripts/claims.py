@@ -51,7 +51,7 @@ def found(binary, archive, check):
         ask = lambda size, *more: json.loads(pages.text(binary, "claims", paper, *store, "--size", size, *more))
         claims = {usual: ask(usual, *(["--check"] if check else [])), **{size: ask(size) for size in others}}
         held = {path.name.split("-")[0] for path in pathlib.Path(folder).rglob("*.parquet")}
-        return paper, claims, *(ask(usual, "--show", part) for part in ["tables", "sensitivity", "statements"]), held
+        return paper, claims, *(ask(usual, "--show", part) for part in ["tables", "figures", "sensitivity", "statements"]), held
 
 
 def runs_behind(paper, claims, held, check):
@@ -220,10 +220,10 @@ def explanations(rows):
 
 def page(binary, archive, check):
     """Writes, or checks, the page of an archive's paper."""
-    paper, claims, grids, sensitivities, sentences, held = found(binary, archive, check)
+    paper, claims, grids, figures, sensitivities, sentences, held = found(binary, archive, check)
     runs_behind(paper, claims, held, check)
     size, usual = next(iter(claims.items()))
-    shown = {**claims, size: [*usual, *grids, *sensitivities, *sentences]}
+    shown = {**claims, size: [*usual, *grids, *figures, *sensitivities, *sentences]}
     parts = {
         "counts": counted(size, usual),
         "versions": origin(shown),
@@ -231,6 +231,7 @@ def page(binary, archive, check):
         "summary": summary(claims),
         "claims": all_rows(claims),
         "tables": tables(grids),
+        **({"figures": tables(figures)} if figures else {}),
         "explanations": explanations(usual),
         **({"statements": statements(sentences)} if sentences else {}),
     }

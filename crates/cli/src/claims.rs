@@ -10,7 +10,7 @@ use strata_lab::claims::statement::{OfProgram, Statement, statements};
 use strata_lab::claims::{self, Reading, Row, Verdict};
 use strata_lab::grid::Grid;
 use strata_lab::origin::Origin;
-use strata_lab::paper::{self, Paper, Table};
+use strata_lab::paper::{self, Figure, Paper, Table};
 use strata_lab::question::Answers;
 use strata_lab::report::number;
 use strata_lab::store::Store;
@@ -63,6 +63,8 @@ enum Part {
     Claims,
     /// Tables that set published numbers beside measured ones, without verdicts.
     Tables,
+    /// Figures that the paper's page in the documentation has as tables.
+    Figures,
     /// How much the headline result depends on choices that the paper leaves open.
     Sensitivity,
     /// What the paper's text says of programs by name, and whether the runs agree.
@@ -96,11 +98,11 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     let papers: Vec<&str> = arguments.paper.as_deref().into_iter().collect();
     let size = arguments.size.as_deref().map(str::parse).transpose();
     let size: Option<Size> = size.map_err(|error| format!("--size: {error}"))?;
-    let Measured { rows, grids, hinges, sentences } =
+    let Measured { rows, grids, figures, hinges, sentences } =
         during("comparing results with published numbers", || measured(&papers, &store, size))?;
     let mut origin = Origin::default();
     rows.iter().for_each(|row| origin.add(&row.origin));
-    grids.iter().for_each(|(_, of)| origin.add(of));
+    grids.iter().chain(&figures).for_each(|(_, of)| origin.add(of));
     hinges.iter().for_each(|of| origin.add(&of.origin));
     sentences.iter().for_each(|of| origin.add(&of.origin));
     let show = |part| arguments.show.is_none_or(|only| only == part);
@@ -108,6 +110,7 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
         let objects: Vec<Value> = match arguments.show.unwrap_or(Part::Claims) {
             Part::Claims => rows.iter().map(|row| object(row, &hinges)).collect(),
             Part::Tables => grids.iter().map(|(grid, origin)| grid_object(grid, origin)).collect(),
+            Part::Figures => figures.iter().map(|(grid, origin)| grid_object(grid, origin)).collect(),
             Part::Sensitivity => hinges.iter().map(sensitivity_object).collect(),
             Part::Statements => sentences.iter().map(statement_object).collect(),
         };
@@ -128,6 +131,10 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
                     .filter(|(grid, _)| asked || is_measured(grid))
                     .map(|(grid, _)| grid::of_columns(grid, table::width())),
             );
+        }
+        if show(Part::Figures) {
+            let shown = figures.iter().filter(|(grid, _)| asked || grid.has_numbers());
+            parts.extend(shown.map(|(grid, _)| grid::of_columns(grid, table::width())));
         }
         if show(Part::Sensitivity) {
             let any =
@@ -153,8 +160,10 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
 /// What is shown of some papers.
 struct Measured {
     rows: Vec<Row>,
-    /// Each with the runs behind it.
+    /// Tables, each with the runs behind it.
     grids: Vec<(Grid, Origin)>,
+    /// Figures as tables.
+    figures: Vec<(Grid, Origin)>,
     hinges: Vec<Sensitivity>,
     sentences: Vec<Statement>,
 }
@@ -164,7 +173,8 @@ fn measured(papers: &[&str], store: &Store, size: Option<Size>) -> Result<Measur
         Some(size) => claims::rows(papers, store, size)?,
         None => largest(papers, store)?,
     };
-    let (mut grids, mut hinges, mut sentences) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut grids, mut figures) = (Vec::new(), Vec::new());
+    let (mut hinges, mut sentences) = (Vec::new(), Vec::new());
     for name in paper::names().into_iter().filter(|name| papers.is_empty() || papers.contains(name)) {
         let paper = Paper::load(name)?;
         let usual = *paper.sizes.first().expect("a paper's file has been checked");
@@ -173,10 +183,14 @@ fn measured(papers: &[&str], store: &Store, size: Option<Size>) -> Result<Measur
             let grid = Table::new(&paper, table)?.grid(&mut answers);
             grids.push((grid, answers.take_origin()));
         }
+        for figure in paper.figures.iter().filter(|figure| figure.as_table) {
+            let grid = Figure::new(&paper, figure)?.grid(&mut answers);
+            figures.push((grid, answers.take_origin()));
+        }
         hinges.extend(sensitivities(&paper, &mut answers)?);
         sentences.extend(statements(&paper, &mut answers)?);
     }
-    Ok(Measured { rows, grids, hinges, sentences })
+    Ok(Measured { rows, grids, figures, hinges, sentences })
 }
 
 /// One row for each claim, at the last size of [`Size::ALL`] at which the claim was measured; at the first if it was
@@ -198,10 +212,10 @@ fn largest(papers: &[&str], store: &Store) -> Result<Vec<Row>, String> {
     Ok(best.expect("there are sizes"))
 }
 
-/// Whether a table has any measured number. Measured numbers are in every third column, starting from the
-/// second.
+/// Whether a table has any measured number: any in a column that is not one of published numbers.
 fn is_measured(grid: &Grid) -> bool {
-    grid.cells.iter().any(|row| row.iter().skip(1).step_by(3).any(Result::is_ok))
+    let measured = |(column, cell): (&String, &Result<f64, String>)| !column.ends_with(", published") && cell.is_ok();
+    grid.cells.iter().any(|row| grid.columns.iter().zip(row).any(measured))
 }
 
 /// Adds what is known of the runs behind an object's numbers.

@@ -10,6 +10,9 @@ use crate::baseline::L2Config;
 /// cycles at most.
 pub(super) const MOST_EPOCH_CYCLES: u32 = 50_000;
 
+/// Longest wait for the rest of a block. A launch may have to wait for its end.
+pub(super) const MOST_GATHER_CYCLES: u64 = 1_000_000;
+
 /// The parameters of a conventional slice and the Morpheus controller in front of it. The paper has one controller for each
 /// LLC partition; where a partition has several slices, each has a part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +55,10 @@ pub struct MorpheusConfig {
     pub write_buffers: Cited<u32>,
     /// For how long an operation has its line.
     pub buffered: Cited<Buffered>,
+    /// L2 cycles for which bytes that are written to a block that its set does not have wait for the rest of the block, before it is
+    /// fetched; with 0 it is fetched at once.
+    #[schemars(range(max = MOST_GATHER_CYCLES), extend("unit" = "cycles"))]
+    pub gather_cycles: Cited<u64>,
     /// L2 cycles from the arrival of a request of the extended LLC, or of a load or store of the window, to its effect.
     #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
     pub access_latency_cycles: Cited<u64>,
@@ -171,6 +178,7 @@ impl MorpheusConfig {
             read_buffers: assumed(256, "one for each row"),
             write_buffers: assumed(256, "one for each row"),
             buffered: assumed(Buffered::WholeOperation, "the row's pointer is set with the request"),
+            gather_cycles: assumed(500, "a few accesses to DRAM"),
             access_latency_cycles: assumed(60, "half of the conventional slice's pipeline"),
             reply_latency_cycles: assumed(10, "as a hit of the conventional slice"),
             conventional: L2Config::example(),

@@ -9,6 +9,7 @@ use strata_memory::doors::{DramPort, DramRequest, Helpers, Llc, LlcDesign, LlcSi
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError, Trays, window};
 
 use super::filter::Filter;
+use super::gathering::Gathering;
 use super::pool::Pool;
 use super::predictor::Predictor;
 use super::separator::{Part, Separator};
@@ -47,6 +48,7 @@ pub struct Controller {
     pub(super) starved: VecDeque<u32>,
     pub(super) read_buffers: u32,
     pub(super) write_buffers: u32,
+    pub(super) gathering: Gathering,
     /// Accesses of SMs in cache mode that go past the LLC.
     pub(super) past: Pool<Packet>,
     pub(super) to_dram: VecDeque<DramRequest>,
@@ -106,6 +108,7 @@ impl Controller {
             starved: VecDeque::new(),
             read_buffers: *config.read_buffers,
             write_buffers: *config.write_buffers,
+            gathering: Gathering::new(*config.gather_cycles),
             past: Pool::default(),
             to_dram: VecDeque::new(),
             room: RoomWait::default(),
@@ -188,6 +191,7 @@ impl Llc for Controller {
         if let Some(packet) = self.arrivals.pop(now) {
             self.arrive(packet, now);
         }
+        self.fetch_rests(now);
         self.hand_over(now);
         self.send_to_dram(dram, now);
     }
@@ -220,7 +224,8 @@ impl Llc for Controller {
         if sends || !self.listed.is_empty() || !self.answers.is_empty() {
             return now;
         }
-        self.conventional.next_event(now).min(self.arrivals.next_ready()).max(now)
+        let next = self.conventional.next_event(now).min(self.arrivals.next_ready());
+        next.min(self.gathering.next()).max(now)
     }
 
     fn peek(&self, line: LineAddress, below: &mut Line) {

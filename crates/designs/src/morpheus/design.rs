@@ -5,7 +5,7 @@ use strata_memory::doors::{Design, HOST_ITEM_BYTES, HelperKernel, Llc, LlcDesign
 use strata_memory::window::MOST_COMPRESSED;
 use strata_memory::{LINE_BYTES, ParameterError};
 
-use super::config::MOST_EPOCH_CYCLES;
+use super::config::{MOST_EPOCH_CYCLES, MOST_GATHER_CYCLES};
 use super::controller::Controller;
 use super::{LateMisses, MorpheusConfig, Prediction, Wait};
 
@@ -91,6 +91,7 @@ impl MorpheusConfig {
             ("filter_hashes", u64::from(*self.filter_hashes), 1, 16),
             ("read_buffers", u64::from(*self.read_buffers), 1, 4096),
             ("write_buffers", u64::from(*self.write_buffers), 1, 4096),
+            ("gather_cycles", *self.gather_cycles, 0, MOST_GATHER_CYCLES),
             ("access_latency_cycles", *self.access_latency_cycles, 1, 4096),
             ("reply_latency_cycles", *self.reply_latency_cycles, 1, 4096),
         ];

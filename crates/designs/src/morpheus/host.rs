@@ -18,7 +18,10 @@ impl Controller {
                 (Step::Ready(Op::Insert { .. }) | Step::Served(Op::Insert { .. }), Some(data)) => {
                     below.0 = data.0
                 }
-                (Step::Ready(Op::Write) | Step::Served(Op::Write) | Step::Fetching, Some(data)) => {
+                (
+                    Step::Ready(Op::Write) | Step::Served(Op::Write) | Step::Gathering | Step::Fetching,
+                    Some(data),
+                ) => {
                     below.merge(job.written | job.poked, data);
                 }
                 _ => {}
@@ -38,7 +41,7 @@ impl Controller {
             let Some(block) = job.data.as_mut().filter(|_| job.line == line) else { continue };
             match job.step {
                 Step::Ready(Op::Insert { .. }) => block.merge(bytes, data),
-                Step::Ready(Op::Write) => block.merge(bytes & job.written, data),
+                Step::Ready(Op::Write) | Step::Gathering => block.merge(bytes & job.written, data),
                 // The rest of the block may have left DRAM.
                 Step::Fetching => {
                     block.merge(bytes, data);

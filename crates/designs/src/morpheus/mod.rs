@@ -36,11 +36,15 @@
 //! 10. *Order of operations.* The paper does not say in which order a set's requests are served. Here what no request waits for, an
 //!     insertion or an answered write, comes after what one waits for. [`Insertions`] has other orders, for comparison.
 //! 11. *Writes* to blocks that the set is said to have are answered when their bytes are in the write data buffer. Those of whole
-//!     lines are insertions of dirty blocks, whether the set has the block or not: nothing of it is needed.
+//!     lines are insertions of dirty blocks, whether the set has the block or not: nothing of it is needed. Bytes of a block that the
+//!     set does not have wait for the rest of the block ([`MorpheusConfig::gather_cycles`]): a conventional slice keeps them with
+//!     a mask and fetches the others when something asks for them, and a set has no room for masks.
 //! 12. *Merging.* What waits behind another request to its block needs no operation of the warp where the data buffers have the
 //!     bytes, as merged misses need no fetch of a slice: reads behind a read; reads behind an insertion whose block is in a buffer;
-//!     writes behind a write or an insertion that has not been handed over. Without it a block that all SMs write, such as a flag
-//!     that ends a loop, takes a warp's whole time for each of them. The paper does not say what its simulator does with them.
+//!     writes behind a write or an insertion that has not been handed over. Atomics of one kind on one line share an operation,
+//!     and on one word, too, where one operand has the effect of two: sums of integers, least, greatest, bits, exchanges. Without it
+//!     a block that all SMs write, such as a flag that ends a loop or the bins of a histogram, takes a warp's whole time for each of
+//!     them. The paper does not say what its simulator does with them.
 //!
 //! 13. *Data buffers.* What waits for its warp keeps its bytes in the request queue, to which the paper gives no size; a line of the
 //!     data buffers holds those of an operation that a warp has. The 5 KiB of query logic (4.1.3) have, beside 256 rows of 8 bytes,
@@ -57,7 +61,9 @@ mod controller;
 mod design;
 mod dram_side;
 mod filter;
+mod gathering;
 mod host;
+mod merging;
 mod pool;
 mod predictor;
 mod published;

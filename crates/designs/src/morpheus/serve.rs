@@ -3,10 +3,11 @@
 use strata_engine::Cycle;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::window::{self, result, result::Told};
-use strata_memory::{Body, ByteMask, Contents, Line, LineAddress, Packet, Tray};
+use strata_memory::{Body, ByteMask, Contents, Packet, Tray};
 
 use super::atomics;
 use super::controller::Controller;
+use super::merging::atomic_of;
 use super::separator::Part;
 use super::table::{Job, Op, Row, Step};
 use super::{Buffered, Insertions, Prediction, Wait};
@@ -101,7 +102,7 @@ impl Controller {
             };
         }
         self.statistics.predicted_misses += 1;
-        if !self.write_whole(number, now) {
+        if !self.write_whole(number, now) && !self.gather(number, now) {
             self.statistics.fetches += 1;
             self.fetch(number);
         }
@@ -145,7 +146,7 @@ impl Controller {
     }
 
     /// Puts the bytes of a write into the write data buffer and answers it.
-    fn buffer_write(&mut self, number: u32, now: Cycle) {
+    pub(super) fn buffer_write(&mut self, number: u32, now: Cycle) {
         let job = self.jobs.get_mut(number);
         let Some(Contents { bytes, body: Body::Write(data), .. }) = job.request.as_deref() else {
             unreachable!("a write has its bytes")
@@ -154,52 +155,6 @@ impl Controller {
         tray.0 = data.0;
         (job.written, job.data) = (*bytes, Some(tray));
         let request = job.request.take().expect("it is not answered");
-        self.reply(request, now);
-    }
-
-    /// The oldest request to a line of a row that is not done.
-    fn first_of(&self, row: u32, line: LineAddress) -> Option<u32> {
-        self.rows[row as usize].jobs.iter().copied().find(|number| self.jobs.get(*number).line == line)
-    }
-
-    /// The request that waits behind the first one to a line.
-    fn second_of(&self, row: u32, line: LineAddress) -> Option<u32> {
-        let of_line = |number: &u32| self.jobs.get(*number).line == line;
-        self.rows[row as usize].jobs.iter().copied().filter(of_line).nth(1)
-    }
-
-    /// Serves what waits behind the first request to a line, in order, as far as the write data buffer can: reads of a block that
-    /// is on its way to the set; writes to what has not been handed over.
-    fn merge_behind(&mut self, first: u32, now: Cycle) {
-        let job = self.jobs.get(first);
-        let (row, line) = (job.row, job.line);
-        while let Some(second) = self.second_of(row, line) {
-            let (first, later) = self.jobs.get_both(first, second);
-            let merged = later.request.as_mut().is_some_and(|request| first.merge(request));
-            if !merged {
-                return;
-            }
-            self.answer_merged(row, second, now);
-        }
-    }
-
-    /// Answers the reads that wait behind the first request to a line, up to the first request that is none, with the block that
-    /// the warp has answered.
-    fn answer_reads_behind(&mut self, row: u32, line: LineAddress, block: &Line, now: Cycle) {
-        while let Some(second) = self.second_of(row, line) {
-            let request = self.jobs.get_mut(second).request.as_deref_mut();
-            let Some(Contents { body: Body::Read(tray), .. }) = request else { return };
-            tray.0 = block.0;
-            self.answer_merged(row, second, now);
-        }
-    }
-
-    /// Answers a request that needs no operation of its warp.
-    fn answer_merged(&mut self, row: u32, number: u32, now: Cycle) {
-        let request = self.jobs.remove(number).request.expect("what waits is not answered");
-        self.rows[row as usize].jobs.retain(|other| *other != number);
-        self.statistics.merged += 1;
-        self.statistics.buffer_accesses += 1;
         self.reply(request, now);
     }
 
@@ -374,21 +329,16 @@ impl Controller {
             }
             Op::Patch | Op::StoreAtomic => {
                 s.write_operations += 1;
-                let bytes = match (job.request.as_deref(), op) {
-                    (Some(Contents { body: Body::Atomic(batch), .. }), Op::StoreAtomic) => {
-                        atomics::bytes(batch, job.left)
-                    }
+                let bytes = match op {
+                    Op::StoreAtomic => job.written,
                     _ => entry.shadow.patch(job.line).map_or(ByteMask::NONE, |(bytes, _)| bytes),
                 };
                 entry.ask_write(block, bytes, job.data.as_ref().expect("it has the bytes"));
             }
             Op::Atomic => {
                 s.atomic_operations += 1;
-                let Some(Contents { body: Body::Atomic(batch), .. }) = job.request.as_deref() else {
-                    unreachable!("an atomic has its operands")
-                };
-                let part = atomics::next_part(batch, job.left).expect("kernels have the operation");
-                entry.ask_atomic(block, &part);
+                let asked = self.gather_atomics(row, number);
+                self.rows[row as usize].ask_atomic(block, &asked);
             }
         }
     }
@@ -422,32 +372,33 @@ impl Controller {
         if !was_there && !matches!(op, Op::Insert { .. }) && entry.fetched.0 == job.line {
             entry.shadow.shown(job.line, &entry.fetched.1);
         }
-        match (op, job.request.as_deref_mut()) {
-            (Op::Read | Op::FetchAtomic, _) => entry.shadow.shown(job.line, &entry.payload),
-            (Op::Write, _) => {
+        match op {
+            Op::Read | Op::FetchAtomic => entry.shadow.shown(job.line, &entry.payload),
+            Op::Write => {
                 entry.shadow.changed(job.line, job.written, &entry.payload);
                 if let Some(data) = &job.data {
                     entry.shadow.poke(job.line, job.poked, data);
                 }
             }
-            (Op::Insert { is_dirty }, _) => {
+            Op::Insert { is_dirty } => {
                 entry.shadow.given(job.line, &entry.payload, is_dirty);
                 if let Some(block) = &job.data {
                     entry.shadow.poke(job.line, job.poked, block);
                 }
             }
-            (Op::Patch, _) => entry.shadow.patched(job.line),
-            (Op::StoreAtomic, Some(Contents { body: Body::Atomic(batch), .. })) => {
-                let bytes = atomics::bytes(batch, job.left);
-                entry.shadow.changed(job.line, bytes, &entry.payload);
+            Op::Patch => entry.shadow.patched(job.line),
+            Op::StoreAtomic => entry.shadow.changed(job.line, job.written, &entry.payload),
+            Op::Atomic => {
+                let (line, mut block) = (job.line, entry.payload.clone());
+                entry.shadow.shown(line, &block);
+                let mut changed = ByteMask::NONE;
+                for (number, entries) in &entry.atomics {
+                    let batch = atomic_of(self.jobs.get_mut(*number));
+                    atomics::perform(batch, *entries, &mut block);
+                    changed |= atomics::bytes(batch, *entries);
+                }
+                entry.shadow.changed(line, changed, &block);
             }
-            (Op::Atomic, Some(Contents { body: Body::Atomic(batch), .. })) => {
-                let mut block = entry.payload.clone();
-                entry.shadow.shown(job.line, &block);
-                atomics::perform(batch, entry.part, &mut block);
-                entry.shadow.changed(job.line, atomics::bytes(batch, entry.part), &block);
-            }
-            (op, request) => unreachable!("{op:?} of {request:?}"),
         }
         entry.shadow.reach(depth);
     }
@@ -466,7 +417,7 @@ impl Controller {
                 self.answer_reads_behind(row, line, &block, now);
                 self.finish(number, now);
             }
-            (Op::Insert { .. }, Some(Body::Atomic(batch))) => {
+            (Op::Insert { .. }, Some(Body::Atomic(batch))) if job.left != 0 => {
                 let op = atomic_op(batch);
                 self.make_ready(number, op);
             }
@@ -474,16 +425,12 @@ impl Controller {
                 let mut block = job.data.take().unwrap_or_else(|| self.trays.take());
                 block.0 = entry.payload.0;
                 atomics::perform(batch, job.left, &mut block);
+                (job.written, job.left) = (atomics::bytes(batch, job.left), 0);
                 job.data = Some(block);
+                self.perform_behind(number);
                 self.make_ready(number, Op::StoreAtomic);
             }
-            (Op::Atomic, _) => {
-                job.left &= !entry.part;
-                match job.left {
-                    0 => self.finish(number, now),
-                    _ => self.make_ready(number, Op::Atomic),
-                }
-            }
+            (Op::Atomic, _) => self.end_atomics(number, now),
             (Op::Patch, _) => {
                 if let Some(tray) = job.data.take() {
                     self.trays.put(tray);
@@ -495,7 +442,7 @@ impl Controller {
     }
 
     /// Answers a request that is not answered yet, and begins with the next one to its block.
-    fn finish(&mut self, number: u32, now: Cycle) {
+    pub(super) fn finish(&mut self, number: u32, now: Cycle) {
         let Job { request, line, row, data, .. } = self.jobs.remove(number);
         if let Some(tray) = data {
             self.trays.put(tray);
@@ -504,8 +451,11 @@ impl Controller {
             self.reply(request, now);
         }
         self.rows[row as usize].jobs.retain(|other| *other != number);
-        if let Some(next) = self.first_of(row, line) {
-            self.begin(next, now);
+        while let Some(next) = self.first_of(row, line) {
+            if !self.jobs.get(next).is_performed() {
+                return self.begin(next, now);
+            }
+            self.answer_merged(row, next, now);
         }
     }
 }

@@ -6,7 +6,7 @@ use strata_engine::Cycle;
 use strata_memory::window::{self, RESULT_WORD, operation};
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, Tray};
 
-use super::atomics::Part;
+use super::atomics::Asked;
 use super::predictor::Predictor;
 use super::shadow::Shadow;
 
@@ -35,6 +35,12 @@ pub struct Job {
 }
 
 impl Job {
+    /// Whether it is an atomic that was performed with an earlier one.
+    pub fn is_performed(&self) -> bool {
+        let is_atomic = |request: &Packet| matches!(request.body, Body::Atomic(_));
+        self.left == 0 && self.request.as_ref().is_some_and(is_atomic)
+    }
+
     /// Serves a later request to the same block, when what is in the write data buffer can: reads from a whole block, writes to
     /// what its warp does not have yet. Whether it did.
     pub fn merge(&mut self, later: &mut Packet) -> bool {
@@ -45,6 +51,13 @@ impl Job {
             (Step::Ready(Op::Insert { .. }), Body::Write(bytes)) => {
                 data.merge(later.bytes, bytes);
                 self.step = Step::Ready(Op::Insert { is_dirty: true });
+            }
+            (Step::Gathering, Body::Read(tray)) if (later.bytes & !self.written).is_empty() => {
+                tray.0 = data.0
+            }
+            (Step::Gathering, Body::Write(bytes)) => {
+                data.merge(later.bytes, bytes);
+                self.written |= later.bytes;
             }
             (Step::Ready(Op::Write), Body::Write(bytes)) => {
                 data.merge(later.bytes, bytes);
@@ -64,6 +77,8 @@ impl Job {
 pub enum Step {
     /// An earlier request to its block is not done.
     Behind,
+    /// Bytes of its block wait for the rest.
+    Gathering,
     /// Its block is on its way from DRAM.
     Fetching,
     /// It waits for its warp.
@@ -118,8 +133,8 @@ pub struct Row {
     pub payload: Line,
     pub second: Line,
     pub kinds: Line,
-    /// The atomics that the warp has.
-    pub part: u32,
+    /// The atomics that the warp has: requests, and the entries of each.
+    pub atomics: Vec<(u32, u32)>,
     /// Whether the row is in the list of those that may have an operation to hand over.
     pub is_listed: bool,
     /// Among how many different blocks used last all blocks of the set are.
@@ -145,7 +160,7 @@ impl Row {
             payload: Line::ZERO,
             second: Line::ZERO,
             kinds: Line::ZERO,
-            part: 0,
+            atomics: Vec::new(),
             is_listed: false,
             depth: ways,
             predictor,
@@ -180,11 +195,10 @@ impl Row {
     }
 
     /// Hands over atomics.
-    pub fn ask_atomic(&mut self, block: LineAddress, part: &Part) {
+    pub fn ask_atomic(&mut self, block: LineAddress, asked: &Asked) {
         self.ask(operation::ATOMIC, block);
-        (self.payload.0, self.second.0) = (part.operands.0, part.second.0);
-        fill(&mut self.kinds, |word| part.kind | (part.words >> word & 1) << 31);
-        self.part = part.entries;
+        (self.payload.0, self.second.0) = (asked.operands.0, asked.second.0);
+        fill(&mut self.kinds, |word| asked.kind | (asked.words >> word & 1) << 31);
     }
 
     /// A line of the row.

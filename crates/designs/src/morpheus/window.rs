@@ -120,7 +120,7 @@ impl Controller {
                 self.trays.put(tray);
             }
             self.begin(number, now);
-        } else {
+        } else if !self.gather_late(number, now) {
             self.statistics.late_fetches += 1;
             self.fetch(number);
         }

@@ -211,8 +211,11 @@ impl Making<'_> {
     /// A chart for each column of a table, with the published numbers at the bars.
     fn columns(&mut self, text: &TableText, grid: &Grid) -> Markup {
         let mut charts = Vec::new();
-        for (place, (title, column)) in text.columns.iter().enumerate() {
-            let measured = |row: &Vec<Cell>| vec![row[3 * place + 1].clone()];
+        let mut next = 0;
+        for (title, column) in &text.columns {
+            let place = next + usize::from(column.has_published());
+            next += if column.has_published() { 3 } else { 1 };
+            let measured = |row: &Vec<Cell>| vec![row[place].clone()];
             let one = Grid {
                 title: format!("Table {}: {title}", text.id),
                 columns: vec![column.system.clone()],

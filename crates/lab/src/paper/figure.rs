@@ -149,7 +149,8 @@ impl<'a> Table<'a> {
     pub fn new(paper: &'a Paper, text: &'a TableText) -> Result<Self, String> {
         let workloads = paper.workloads(&text.workloads)?;
         let column = |(title, column): (&'a String, &'a ColumnText)| {
-            if let Some(lacks) = workloads.iter().find(|workload| !column.published.contains_key(*workload)) {
+            let lacks = workloads.iter().find(|workload| !column.published.contains_key(*workload));
+            if let Some(lacks) = lacks.filter(|_| column.has_published()) {
                 return Err(format!(
                     "column `{title}`: nothing is published for `{lacks}`, expected a number"
                 ));
@@ -169,32 +170,46 @@ impl<'a> Table<'a> {
         self.workloads.iter().flat_map(of_column).collect()
     }
 
-    /// The grid: a row for each workload, with published number, measured number and their quotient for each
-    /// column.
+    /// The grid: a row for each workload. A column has three there: published number, measured number and their quotient; or the
+    /// measured one alone, where none is published.
     pub fn grid(&self, answers: &mut Answers<'_>) -> Grid {
         let mut row = |workload: &String| -> Vec<Cell> {
-            let cells = self.columns.iter().flat_map(|(_, column, metric, setup)| {
-                let published = Ok(column.published[workload]);
+            let mut cells = Vec::new();
+            for (_, column, metric, setup) in &self.columns {
                 let measured = setup.value(answers, metric, workload);
-                [published.clone(), measured.clone(), divide(measured, &published)]
-            });
-            cells.collect()
+                match column.published.get(workload).copied().map(Ok) {
+                    Some(published) => {
+                        cells.extend([published.clone(), measured.clone(), divide(measured, &published)])
+                    }
+                    None => cells.push(measured),
+                }
+            }
+            cells
         };
-        let heads = self.columns.iter().flat_map(|(title, ..)| {
-            [format!("{title}, published"), format!("{title}, measured"), "measured over published".into()]
-        });
         let cells: Vec<Vec<Cell>> = self.workloads.iter().map(&mut row).collect();
-        let correlations = (0..self.columns.len()).flat_map(|column| {
-            let pair = |row: &Vec<Cell>| Ok((row[3 * column].clone()?, row[3 * column + 1].clone()?));
-            let pairs: Result<Vec<(f64, f64)>, String> = cells.iter().map(pair).collect();
-            let none = || Err(String::new());
-            [none(), pairs.and_then(|pairs| correlation(&pairs)), none()]
-        });
+        let (mut heads, mut correlations) = (Vec::new(), Vec::new());
+        let none = || Err(String::new());
+        for (title, column, ..) in &self.columns {
+            if column.has_published() {
+                let place = heads.len();
+                let pair = |row: &Vec<Cell>| Ok((row[place].clone()?, row[place + 1].clone()?));
+                let pairs: Result<Vec<(f64, f64)>, String> = cells.iter().map(pair).collect();
+                let correlation = pairs.and_then(|pairs| correlation(&pairs));
+                heads.extend([format!("{title}, published"), format!("{title}, measured")]);
+                heads.push("measured over published".into());
+                correlations.extend([none(), correlation, none()]);
+            } else {
+                heads.push((*title).to_owned());
+                correlations.push(none());
+            }
+        }
+        let is_compared = self.columns.iter().any(|(_, column, ..)| column.has_published());
+        let means = is_compared.then(|| ("correlation with the published".into(), correlations));
         Grid {
             title: self.text.title.clone(),
             rows: self.workloads.to_vec(),
-            columns: heads.collect(),
-            means: vec![("correlation with the published".into(), correlations.collect())],
+            columns: heads,
+            means: means.into_iter().collect(),
             cells,
         }
     }

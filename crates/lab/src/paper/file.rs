@@ -127,6 +127,9 @@ pub struct FigureText {
     /// A note for readers of the figure.
     #[serde(default)]
     pub note: String,
+    /// Whether the paper's page in the documentation has its numbers as a table.
+    #[serde(default)]
+    pub as_table: bool,
 }
 
 fn all() -> String {
@@ -143,7 +146,7 @@ pub struct Normalise {
     pub metric: Option<String>,
 }
 
-/// A table with a row for each workload, setting published numbers beside measured ones.
+/// A table with a row for each workload, setting published numbers, where there are some, beside measured ones.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableText {
@@ -188,11 +191,17 @@ pub struct ColumnText {
     /// Other readings of these claims.
     #[serde(default)]
     pub also: Vec<ReadingText>,
-    /// The published numbers, by workload.
+    /// The published numbers, by workload: of all, or of none.
+    #[serde(default)]
     pub published: BTreeMap<String, f64>,
 }
 
 impl ColumnText {
+    /// Whether the paper publishes its numbers.
+    pub(crate) fn has_published(&self) -> bool {
+        !self.published.is_empty()
+    }
+
     /// The claims that it makes: id and workload.
     fn ids(&self) -> impl Iterator<Item = (String, &str)> {
         let of = |workload: &'_ String, prefix: &String| format!("{prefix}.{workload}");

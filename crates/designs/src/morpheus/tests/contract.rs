@@ -189,8 +189,13 @@ fn traffic(seed: u64) {
     let insertions = Cited::new(turns[(seed / 12 % 3) as usize], "test");
     // Sets of both kinds, in every proportion.
     let mixed = |config: MorpheusConfig| mixed(&config, (seed / 36 % 4) as u32, 1 + (seed / 144 % 5) as u32);
-    let of_seed =
-        |config| MorpheusConfig { insertions: insertions.clone(), buffered: buffered.clone(), ..config };
+    let gather_cycles = Cited::new([0, 1, 40, 1000][(seed / 7 % 4) as usize], "test");
+    let of_seed = |config| MorpheusConfig {
+        insertions: insertions.clone(),
+        buffered: buffered.clone(),
+        gather_cycles: gather_cycles.clone(),
+        ..config
+    };
     let with = |prediction| of_seed(with(prediction));
     let compressed = |prediction| of_seed(compressed(prediction));
     let outcome = match seed % 6 {

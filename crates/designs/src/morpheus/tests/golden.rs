@@ -59,12 +59,24 @@ impl Bench {
 
     /// Offers a packet in a cycle.
     fn offer(&mut self, at: u64, source: NodeId, tag: u32, line: LineAddress, body: Body) {
-        self.run(at);
         let bytes = if line == window::line_of(0, 0) && matches!(body, Body::Write(_)) {
             ByteMask::range(4 * RESULT_WORD, 4)
         } else {
             ByteMask::ALL
         };
+        self.offer_bytes(at, (source, tag), line, bytes, body);
+    }
+
+    /// The same of some bytes of a line.
+    fn offer_bytes(
+        &mut self,
+        at: u64,
+        (source, tag): (NodeId, u32),
+        line: LineAddress,
+        bytes: ByteMask,
+        body: Body,
+    ) {
+        self.run(at);
         let packet = Packet::new(Contents {
             line,
             bytes,
@@ -76,6 +88,12 @@ impl Bench {
             body,
         });
         self.controller.offer(packet, Cycle(at)).expect("a controller is never full");
+    }
+
+    fn counts<const N: usize>(&self, names: [&str; N]) -> [u64; N] {
+        let groups = self.controller.statistics();
+        let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
+        names.map(|name| morpheus.get(name).expect("it is counted"))
     }
 
     fn result(&mut self, at: u64, tag: u32, result: u32) {
@@ -134,12 +152,10 @@ fn a_miss_and_a_hit() {
         (77, SM, 6, Some(7)),
     ];
     assert_eq!(bench.replies, expected);
-    let groups = bench.controller.statistics();
-    let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
     let counts = ["predicted_misses", "predicted_hits", "true_hits", "wrong_bytes", "service_cycles"];
     // The block came back with other bytes than it was given, which the controller sees. The warp had its operations from 20
     // to 44 and from 64 to 75.
-    assert_eq!(counts.map(|name| morpheus.get(name).unwrap()), [1, 1, 1, 1, 24 + 11]);
+    assert_eq!(bench.counts(counts), [1, 1, 1, 1, 24 + 11]);
 }
 
 /// A warp asks for payloads ahead: the reply is withheld until an operation has one. It answers a read by one store, and a miss by
@@ -183,10 +199,8 @@ fn a_payload_asked_for_ahead_an_answer_at_once_and_a_block_that_is_absent() {
         (122, HELPER, 5, Some(9)),
     ];
     assert_eq!(bench.replies, expected);
-    let groups = bench.controller.statistics();
-    let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
     let counts = ["true_hits", "false_hits", "late_fetches", "insertions", "payload_loads", "wrong_bytes"];
-    assert_eq!(counts.map(|name| morpheus.get(name).unwrap()), [1, 1, 1, 2, 2, 0]);
+    assert_eq!(bench.counts(counts), [1, 1, 1, 2, 2, 0]);
 }
 
 /// The warp has two operations for five reads: those that come while it is given the block, or while it reads it, are answered with
@@ -218,9 +232,7 @@ fn reads_behind_an_insertion_and_behind_a_read_are_answered_with_them() {
         (77, SM, 8, Some(7)),
     ];
     assert_eq!(of_program, expected);
-    let groups = bench.controller.statistics();
-    let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
-    assert_eq!(["requests", "merged", "operations"].map(|name| morpheus.get(name).unwrap()), [5, 3, 2]);
+    assert_eq!(bench.counts(["requests", "merged", "operations"]), [5, 3, 2]);
 }
 
 /// While the warp is busy, a second write of a line and a read of it need no operation beside the first write's.
@@ -246,9 +258,7 @@ fn writes_behind_an_insertion_that_waits_go_along_with_it() {
     has((37, SM, 4, None));
     has((38, SM, 5, Some(2)));
     has((66, HELPER, 8, Some(2)));
-    let groups = bench.controller.statistics();
-    let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
-    assert_eq!(["requests", "merged", "operations"].map(|name| morpheus.get(name).unwrap()), [4, 2, 2]);
+    assert_eq!(bench.counts(["requests", "merged", "operations"]), [4, 2, 2]);
 }
 
 /// Sets of published costs: 20 cycles each, and 100 between two.
@@ -290,9 +300,100 @@ fn sets_of_published_costs_keep_an_atomic_whose_block_leaves() {
     // Nines as a double are nothing beside the one that was added, and the low half of one is zero.
     let read = bench.replies.iter().find(|(_, _, tag, _)| *tag == 4);
     assert_eq!(read.map(|(_, _, _, byte)| *byte), Some(Some(0)));
-    let groups = bench.controller.statistics();
-    let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
     let counts = ["predicted_misses", "insertions", "read_operations", "write_operations", "wrong_bytes"];
     // The atomic reads its block and writes it; the last read finds it.
-    assert_eq!(counts.map(|name| morpheus.get(name).unwrap()), [2, 2, 2, 1, 0]);
+    assert_eq!(bench.counts(counts), [2, 2, 2, 1, 0]);
+}
+
+/// Half of a block that the set does not have, written in 10 and answered in 16, which waits 100 cycles for the rest.
+fn half_a_block() -> (Bench, LineAddress) {
+    let mut config = small();
+    config.gather_cycles.value = 100;
+    let mut bench = Bench::new(Box::new(controller(&config, 1, SLICE)));
+    let line = extended_line();
+    bench.offer(0, HELPER, 1, window::line_of(0, 0), empty());
+    let half = Body::Write(Box::new(Line([3; 128])));
+    bench.offer_bytes(10, (SM, 2), line, ByteMask::range(0, 64), half);
+    bench.run(30);
+    assert_eq!(bench.replies, [(16, SM, 2, None)]);
+    assert_eq!(bench.controller.next_event(Cycle(30)), Cycle(114));
+    (bench, line)
+}
+
+const INSERT_DIRTY: Option<u8> = Some((operation::INSERT_DIRTY << 3) as u8);
+
+/// The other half arrives in 34, and the whole block goes to the warp.
+#[test]
+fn a_block_that_two_writes_make_whole_is_not_fetched() {
+    let (mut bench, line) = half_a_block();
+    let half = Body::Write(Box::new(Line([4; 128])));
+    bench.offer_bytes(30, (SM, 3), line, ByteMask::range(64, 64), half);
+    bench.run(200);
+    assert_eq!(bench.replies[1..], [(36, SM, 3, None), (36, HELPER, 1, INSERT_DIRTY)]);
+    let counts = ["predicted_misses", "gathered", "made_whole", "merged", "fetches", "dram_read_bytes"];
+    assert_eq!(bench.counts(counts), [1, 1, 1, 1, 0, 0]);
+}
+
+/// One read of what was written is answered from it; one of more, which arrives in 44, has the block fetched until 50.
+#[test]
+fn a_read_of_more_than_was_written_ends_the_wait() {
+    let (mut bench, line) = half_a_block();
+    bench.offer_bytes(30, (SM, 3), line, ByteMask::range(0, 32), empty());
+    bench.offer(40, SM, 4, line, empty());
+    bench.run(200);
+    let expected = [(36, SM, 3, Some(3)), (52, SM, 4, Some(3)), (52, HELPER, 1, INSERT_DIRTY)];
+    assert_eq!(bench.replies[1..], expected);
+    assert_eq!(bench.counts(["gathered", "made_whole", "merged", "fetches"]), [1, 0, 2, 1]);
+}
+
+/// Fetched from 114 to 120.
+#[test]
+fn a_block_that_stays_half_is_fetched() {
+    let (mut bench, _) = half_a_block();
+    bench.run(200);
+    assert_eq!(bench.replies[1..], [(122, HELPER, 1, INSERT_DIRTY)]);
+    assert_eq!(bench.counts(["gathered", "made_whole", "merged", "fetches"]), [1, 0, 0, 1]);
+}
+
+/// A block in a set of published costs, and three atomics on it that arrive one after the other.
+fn three_atomics(ty: AtomicType, operand: u64) -> Bench {
+    let line = extended_line();
+    let mut bench = Bench::new(Box::new(published(&small(), 1, SLICE)));
+    bench.offer(0, SM, 1, line, empty());
+    let mut batch = AtomicBatch::empty(AtomicOp::Add, ty);
+    (batch.count, batch.a[0]) = (1, operand);
+    for number in 0..3 {
+        let batch = Body::Atomic(Box::new(batch.clone()));
+        bench.offer(200 + number, SM, 2 + number as u32, line, batch);
+    }
+    bench.run(600);
+    bench.offer(600, SM, 5, line, empty());
+    bench.run(800);
+    bench
+}
+
+/// The set has the first one from 204 to 224, and takes the next operation in 304: it performs the other two together.
+#[test]
+fn atomics_that_wait_share_an_operation() {
+    let bench = three_atomics(AtomicType::U32, 1 << 24);
+    let answers: Vec<(u64, u32)> = bench
+        .replies
+        .iter()
+        .filter(|reply| (2..5).contains(&reply.2))
+        .map(|reply| (reply.0, reply.2))
+        .collect();
+    assert_eq!(answers, [(226, 2), (326, 3), (326, 4)]);
+    assert_eq!(bench.replies.last(), Some(&(626, SM, 5, Some(12))));
+    let counts = ["atomics", "atomic_operations", "merged", "wrong_bytes"];
+    assert_eq!(bench.counts(counts), [3, 2, 1, 0]);
+}
+
+/// Of sums that warps do not have, the controller performs all three on the block that it has read, and writes it once.
+#[test]
+fn atomics_that_the_controller_performs_share_two_operations() {
+    let bench = three_atomics(AtomicType::F64, 1.0_f64.to_bits());
+    // Nines as a double are nothing beside three, whose first half is zero.
+    assert_eq!(bench.replies.last().map(|reply| (reply.2, reply.3)), Some((5, Some(0))));
+    let counts = ["atomics", "read_operations", "write_operations", "merged", "wrong_bytes"];
+    assert_eq!(bench.counts(counts), [3, 2, 1, 2, 0]);
 }

@@ -22,6 +22,7 @@ fn small() -> MorpheusConfig {
     config.reply_latency_cycles.value = 2;
     config.read_buffers.value = 2;
     config.write_buffers.value = 2;
+    config.gather_cycles.value = 0;
     let l2 = &mut config.conventional;
     (l2.sets.value, l2.ways.value) = (4, 2);
     (l2.rop_latency_cycles.value, l2.hit_latency_cycles.value) = (5, 3);

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use strata_memory::LineAddress;
 use strata_memory::area::{AreaSize, total};
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::Design;
+use strata_memory::{Line, LineAddress};
 
-use crate::morpheus::atomics;
+use crate::morpheus::atomics::{self, Asked};
 use crate::morpheus::separator::{Part, Separator};
 use crate::morpheus::sets::Sets;
 use crate::morpheus::{Filter, MorpheusConfig, Predictor};
@@ -118,19 +118,75 @@ fn few_blocks_that_are_not_there_are_expected() {
     assert!((0.04..0.13).contains(&rate), "{rate}");
 }
 
+fn batch(op: AtomicOp, ty: AtomicType, entries: &[(u8, u64)]) -> AtomicBatch {
+    let mut batch = AtomicBatch::empty(op, ty);
+    batch.count = entries.len() as u8;
+    for (at, (offset, operand)) in entries.iter().enumerate() {
+        (batch.offset[at], batch.a[at]) = (*offset, *operand);
+    }
+    batch
+}
+
 #[test]
-fn entries_of_one_word_go_one_after_the_other() {
-    let mut batch = AtomicBatch::empty(AtomicOp::Add, AtomicType::U64);
-    batch.count = 3;
-    (batch.offset[0], batch.offset[1], batch.offset[2]) = (8, 8, 120);
-    (batch.a[0], batch.a[1], batch.a[2]) = (1 << 32 | 5, 6, 7);
-    let first = atomics::next_part(&batch, 0b111).unwrap();
-    assert_eq!((first.entries, first.words, first.kind), (0b101, 0b1100 | 0b11 << 30, 15));
-    assert_eq!((first.operands.0[8], first.operands.0[12], first.operands.0[120]), (5, 1, 7));
-    let second = atomics::next_part(&batch, 0b010).unwrap();
-    assert_eq!((second.entries, second.words, second.operands.0[8]), (0b010, 0b1100, 6));
-    batch.ty = AtomicType::F64;
-    assert!(atomics::next_part(&batch, 0b111).is_none());
+fn entries_of_one_word_become_one() {
+    let batch = batch(AtomicOp::Add, AtomicType::U64, &[(8, 1 << 32 | 5), (8, 6), (120, 7)]);
+    let mut asked = Asked::new(batch.op, batch.ty).unwrap();
+    assert_eq!(asked.take(&batch, 0b111), 0b111);
+    assert_eq!((asked.words, asked.kind), (0b1100 | 0b11 << 30, 15));
+    assert_eq!((asked.operands.0[8], asked.operands.0[12], asked.operands.0[120]), (11, 1, 7));
+    assert!(Asked::new(AtomicOp::Add, AtomicType::F64).is_none());
+}
+
+/// Sums of floating point depend on their order, and of a compare-and-swap the second one depends on the first.
+#[test]
+fn others_go_one_after_the_other() {
+    for (op, ty) in
+        [(AtomicOp::Add, AtomicType::F32), (AtomicOp::Cas, AtomicType::U32), (AtomicOp::Inc, AtomicType::U32)]
+    {
+        let batch = batch(op, ty, &[(8, 3), (8, 4), (12, 5)]);
+        let mut asked = Asked::new(op, ty).unwrap();
+        assert_eq!(asked.take(&batch, 0b111), 0b101, "{op:?}");
+        let mut asked = Asked::new(op, ty).unwrap();
+        assert_eq!((asked.take(&batch, 0b010), asked.words, asked.operands.0[8]), (0b010, 0b100, 4));
+    }
+}
+
+proptest! {
+    /// Whatever shares an operation: a warp that performs it leaves the words as all entries do, one after the other.
+    #[test]
+    fn shared_operations_have_the_effect_of_all(
+        op in prop::sample::select(vec![AtomicOp::Add, AtomicOp::Min, AtomicOp::Max, AtomicOp::And, AtomicOp::Or, AtomicOp::Xor, AtomicOp::Exch]),
+        ty in prop::sample::select(vec![AtomicType::U32, AtomicType::S32, AtomicType::U64, AtomicType::S64]),
+        batches in prop::collection::vec(prop::collection::vec((0..4_u8, any::<u64>()), 1..32), 1..4),
+        start in any::<[u64; 4]>(),
+    ) {
+        let bytes = ty.bytes();
+        let low = u64::MAX >> (64 - 8 * bytes);
+        let mut asked = Asked::new(op, ty).unwrap();
+        let mut block = Line::ZERO;
+        for (at, value) in start.iter().enumerate() {
+            block.0[at * bytes..][..bytes].copy_from_slice(&(value & low).to_le_bytes()[..bytes]);
+        }
+        let mut by_warp = block.clone();
+        for entries in &batches {
+            let entries: Vec<(u8, u64)> =
+                entries.iter().map(|(word, value)| (word * bytes as u8, value & low)).collect();
+            let mut batch = batch(op, ty, &entries);
+            let all = atomics::entries(&batch);
+            prop_assert_eq!(asked.take(&batch, all), all);
+            batch.perform(&mut block);
+        }
+        let words: Vec<(u8, u64)> = (0..4)
+            .filter(|word| asked.words >> (word * bytes / 4) & 1 == 1)
+            .map(|word| {
+                let mut operand = [0; 8];
+                operand[..bytes].copy_from_slice(&asked.operands.0[word * bytes..][..bytes]);
+                ((word * bytes) as u8, u64::from_le_bytes(operand))
+            })
+            .collect();
+        batch(op, ty, &words).perform(&mut by_warp);
+        prop_assert_eq!(by_warp.0, block.0);
+    }
 }
 
 #[test]

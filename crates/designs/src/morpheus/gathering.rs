@@ -1,0 +1,107 @@
+//! Writes of some bytes to blocks that their sets do not have: the bytes wait for the rest of the block, as a conventional slice
+//! keeps the bytes that were written and reads the others when something asks for them.
+
+use std::collections::VecDeque;
+
+use strata_engine::Cycle;
+use strata_memory::{Body, ByteMask};
+
+use super::controller::Controller;
+use super::table::{Op, Step};
+
+/// The requests whose bytes wait, the oldest first.
+#[derive(Debug)]
+pub struct Gathering {
+    cycles: u64,
+    waiting: VecDeque<Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    job: u32,
+    until: Cycle,
+    /// Its set was said to have the block.
+    is_late: bool,
+}
+
+impl Gathering {
+    /// Bytes wait for so many cycles.
+    pub fn new(cycles: u64) -> Gathering {
+        Gathering { cycles, waiting: VecDeque::new() }
+    }
+
+    /// When the next one has waited long enough.
+    pub fn next(&self) -> Cycle {
+        self.waiting.front().map_or(Cycle::NEVER, |waiting| waiting.until)
+    }
+
+    fn take(&mut self, job: u32) -> Option<Waiting> {
+        let place = self.waiting.iter().position(|waiting| waiting.job == job)?;
+        self.waiting.remove(place)
+    }
+}
+
+impl Controller {
+    /// Answers a write of some bytes whose set is said not to have the block, and keeps the bytes. Whether the request is one.
+    pub(super) fn gather(&mut self, number: u32, now: Cycle) -> bool {
+        let request = self.jobs.get(number).request.as_ref();
+        let is_write = request.is_some_and(|request| matches!(request.body, Body::Write(_)));
+        if !is_write || self.gathering.cycles == 0 {
+            return false;
+        }
+        self.buffer_write(number, now);
+        self.keep(number, false, now);
+        true
+    }
+
+    /// Keeps the bytes of an answered write whose set turned out not to have the block. Whether the request is one.
+    pub(super) fn gather_late(&mut self, number: u32, now: Cycle) -> bool {
+        let job = self.jobs.get(number);
+        if job.request.is_some() || job.data.is_none() || self.gathering.cycles == 0 {
+            return false;
+        }
+        self.keep(number, true, now);
+        true
+    }
+
+    fn keep(&mut self, number: u32, is_late: bool, now: Cycle) {
+        self.statistics.gathered += 1;
+        self.jobs.get_mut(number).step = Step::Gathering;
+        let until = now + self.gathering.cycles;
+        self.gathering.waiting.push_back(Waiting { job: number, until, is_late });
+        self.merge_behind(number, now);
+    }
+
+    /// Goes on with a block whose bytes are complete, or that a later request asks for.
+    pub(super) fn end_gathering(&mut self, number: u32) {
+        let job = self.jobs.get(number);
+        if job.step != Step::Gathering {
+            return;
+        }
+        let is_whole = job.written == ByteMask::ALL;
+        if !is_whole && self.second_of(job.row, job.line).is_none() {
+            return;
+        }
+        let waiting = self.gathering.take(number).expect("what gathers waits");
+        if is_whole {
+            self.statistics.made_whole += 1;
+            self.make_ready(number, Op::Insert { is_dirty: true });
+        } else {
+            self.fetch_rest(waiting);
+        }
+    }
+
+    /// Fetches the blocks that have waited long enough.
+    pub(super) fn fetch_rests(&mut self, now: Cycle) {
+        while self.gathering.next() <= now {
+            let waiting = self.gathering.waiting.pop_front().expect("there is a next one");
+            self.fetch_rest(waiting);
+        }
+    }
+
+    fn fetch_rest(&mut self, waiting: Waiting) {
+        let s = &mut self.statistics;
+        *(if waiting.is_late { &mut s.late_fetches } else { &mut s.fetches }) += 1;
+        self.fetch(waiting.job);
+    }
+}
