@@ -55,8 +55,8 @@ pub struct MorpheusConfig {
     pub write_buffers: Cited<u32>,
     /// For how long an operation has its line.
     pub buffered: Cited<Buffered>,
-    /// L2 cycles for which bytes that are written to a block that its set does not have wait for the rest of the block, before it is
-    /// fetched; with 0 it is fetched at once.
+    /// L2 cycles for which bytes that are written to a block that its set does not have wait for the rest of the block. Then they go
+    /// to memory, and the set gets no block. With 0, the block is fetched at once.
     #[schemars(range(max = MOST_GATHER_CYCLES), extend("unit" = "cycles"))]
     pub gather_cycles: Cited<u64>,
     /// L2 cycles from the arrival of a request of the extended LLC, or of a load or store of the window, to its effect.

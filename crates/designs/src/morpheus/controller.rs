@@ -191,7 +191,7 @@ impl Llc for Controller {
         if let Some(packet) = self.arrivals.pop(now) {
             self.arrive(packet, now);
         }
-        self.fetch_rests(now);
+        self.end_waits(now);
         self.hand_over(now);
         self.send_to_dram(dram, now);
     }

@@ -56,8 +56,13 @@ impl Controller {
 
     /// Writes a block back that a set has given up.
     pub(super) fn write_back(&mut self, line: LineAddress, tray: Tray) {
-        self.statistics.dram_written_bytes += u64::from(ByteMask::ALL.count());
-        self.to_dram.push_back(DramRequest { line, bytes: ByteMask::ALL, write: true, tag: OWN, tray });
+        self.write_bytes_back(line, ByteMask::ALL, tray);
+    }
+
+    /// Writes some bytes of a block to memory.
+    pub(super) fn write_bytes_back(&mut self, line: LineAddress, bytes: ByteMask, tray: Tray) {
+        self.statistics.dram_written_bytes += u64::from(bytes.count());
+        self.to_dram.push_back(DramRequest { line, bytes, write: true, tag: OWN, tray });
     }
 
     /// Sends an access of an SM in cache mode on to DRAM, in its own tray.

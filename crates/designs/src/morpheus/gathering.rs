@@ -1,5 +1,5 @@
-//! Writes of some bytes to blocks that their sets do not have: the bytes wait for the rest of the block, as a conventional slice
-//! keeps the bytes that were written and reads the others when something asks for them.
+//! Writes of some bytes to blocks that their sets do not have. The bytes wait for the rest of the block, which is fetched when a
+//! request needs it, and go to memory by themselves in the end: so does a conventional slice, which keeps them with a mask.
 
 use std::collections::VecDeque;
 
@@ -91,11 +91,16 @@ impl Controller {
         }
     }
 
-    /// Fetches the blocks that have waited long enough.
-    pub(super) fn fetch_rests(&mut self, now: Cycle) {
+    /// Sends bytes that have waited long enough to memory, without their block.
+    pub(super) fn end_waits(&mut self, now: Cycle) {
         while self.gathering.next() <= now {
             let waiting = self.gathering.waiting.pop_front().expect("there is a next one");
-            self.fetch_rest(waiting);
+            let job = self.jobs.get_mut(waiting.job);
+            let (line, bytes) = (job.line, job.written);
+            let tray = job.data.take().expect("its bytes wait");
+            self.statistics.written_past += 1;
+            self.write_bytes_back(line, bytes, tray);
+            self.finish(waiting.job, now);
         }
     }
 

@@ -37,8 +37,9 @@
 //!     insertion or an answered write, comes after what one waits for. [`Insertions`] has other orders, for comparison.
 //! 11. *Writes* to blocks that the set is said to have are answered when their bytes are in the write data buffer. Those of whole
 //!     lines are insertions of dirty blocks, whether the set has the block or not: nothing of it is needed. Bytes of a block that the
-//!     set does not have wait for the rest of the block ([`MorpheusConfig::gather_cycles`]): a conventional slice keeps them with
-//!     a mask and fetches the others when something asks for them, and a set has no room for masks.
+//!     set does not have wait for the rest of the block, and go to memory by themselves in the end
+//!     ([`MorpheusConfig::gather_cycles`]). A conventional slice keeps them with a mask until it needs their place; a set has no
+//!     room for masks.
 //! 12. *Merging.* What waits behind another request to its block needs no operation of the warp where the data buffers have the
 //!     bytes, as merged misses need no fetch of a slice: reads behind a read; reads behind an insertion whose block is in a buffer;
 //!     writes behind a write or an insertion that has not been handed over. Atomics of one kind on one line share an operation,

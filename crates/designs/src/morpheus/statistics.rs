@@ -27,12 +27,14 @@ statistics! {
         false_misses: "predictions",
         /// Times that a set's filters changed places.
         filter_swaps: "swaps",
-        /// Predicted misses that were fetched from DRAM; the rest were writes of whole lines, or became such.
+        /// Predicted misses that were fetched from DRAM; the rest were writes, of whole lines or of bytes whose block no request needed.
         fetches: "requests",
         /// Writes of some bytes to blocks that their sets do not have, which waited for the rest of the block.
         gathered: "requests",
         /// Blocks that other writes made whole, so that they were not fetched.
         made_whole: "blocks",
+        /// Blocks whose bytes went to memory when they had waited long enough.
+        written_past: "blocks",
         /// Operations whose set did not have the block and left the fetch to the controller: sets of published costs only.
         late_fetches: "operations",
         /// Blocks of predicted misses that were not inserted since their warp was busy.
@@ -107,7 +109,7 @@ statistics! {
         "blocks of 32, 64 and 128 bytes <= results":
             |s| s.blocks_of_32_bytes + s.blocks_of_64_bytes + s.blocks_of_128_bytes <= s.results,
         "dropped_insertions <= fetches + late_fetches": |s| s.dropped_insertions <= s.fetches + s.late_fetches,
-        "made_whole <= gathered": |s| s.made_whole <= s.gathered,
+        "made_whole + written_past <= gathered": |s| s.made_whole + s.written_past <= s.gathered,
         "fetches <= predicted_misses": |s| s.fetches <= s.predicted_misses,
         "late_fetches <= results": |s| s.late_fetches <= s.results,
     }

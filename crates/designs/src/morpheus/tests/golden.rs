@@ -346,13 +346,20 @@ fn a_read_of_more_than_was_written_ends_the_wait() {
     assert_eq!(bench.counts(["gathered", "made_whole", "merged", "fetches"]), [1, 0, 2, 1]);
 }
 
-/// Fetched from 114 to 120.
+/// Its bytes go to memory in 114, and the warp has nothing to do.
 #[test]
-fn a_block_that_stays_half_is_fetched() {
+fn a_block_that_stays_half_goes_to_memory() {
     let (mut bench, _) = half_a_block();
+    bench.run(114);
+    assert!(bench.dram.0.is_empty() && !bench.controller.is_settled());
+    bench.run(115);
+    let half = ByteMask::range(0, 64);
+    let written = |(_, request): &(Cycle, DramRequest)| (request.write, request.bytes);
+    assert_eq!(bench.dram.0.iter().map(written).collect::<Vec<_>>(), [(true, half)]);
     bench.run(200);
-    assert_eq!(bench.replies[1..], [(122, HELPER, 1, INSERT_DIRTY)]);
-    assert_eq!(bench.counts(["gathered", "made_whole", "merged", "fetches"]), [1, 0, 0, 1]);
+    assert_eq!((bench.replies.len(), bench.controller.is_settled()), (1, true));
+    let counts = ["gathered", "made_whole", "written_past", "fetches", "dram_written_bytes"];
+    assert_eq!(bench.counts(counts), [1, 0, 1, 0, 64]);
 }
 
 /// A block in a set of published costs, and three atomics on it that arrive one after the other.
