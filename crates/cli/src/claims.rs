@@ -214,7 +214,8 @@ fn largest(papers: &[&str], store: &Store) -> Result<Vec<Row>, String> {
 
 /// Whether a table has any measured number: any in a column that is not one of published numbers.
 fn is_measured(grid: &Grid) -> bool {
-    let measured = |(column, cell): (&String, &Result<f64, String>)| !column.ends_with(", published") && cell.is_ok();
+    let measured =
+        |(column, cell): (&String, &Result<f64, String>)| !column.ends_with(", published") && cell.is_ok();
     grid.cells.iter().any(|row| grid.columns.iter().zip(row).any(measured))
 }
 

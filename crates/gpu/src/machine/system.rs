@@ -121,7 +121,11 @@ pub(crate) mod tests {
             ("rtx3080" | "rtx3080-quarter" | "apu-all", "stash-flush", _) => None,
             (_, "stash-flush", _) => Some("found 102400"),
             ("apu-all", "denovo", _) => Some("expected one of the same protocol"),
-            (_, "morpheus-as-published", _) if matches!(machine, "gtx480" | "volta-fuse" | "v100") => None,
+            (
+                "gtx480" | "volta-fuse" | "v100",
+                "morpheus-as-published" | "morpheus-as-published-all" | "morpheus-free",
+                _,
+            ) => None,
             ("gtx480" | "volta-fuse" | "v100", name, Some("morpheus")) if name != "unified-sm-mem" => {
                 Some("bytes of sm.shared_bytes")
             }

@@ -32,8 +32,8 @@ pub(super) const WORKLOAD: Workload = Workload {
             Piece::Launches("the first 9 levels: 18 launches"),
             || Box::new(Bfs { levels: Part::First(9), ..Bfs::whole(1_000_000) }),
         ),
-        input(Size::Morpheus, "40,000 vertices with 48 edges each", || {
-            Box::new(Bfs { partners: 22..=26, ..Bfs::whole(40_000) })
+        input(Size::Morpheus, "32,000 vertices with 48 edges each", || {
+            Box::new(Bfs { partners: 22..=26, ..Bfs::whole(32_000) })
         }),
     ],
     ptx: include_str!("kernel.ptx"),

@@ -36,8 +36,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "1024 x 1024 pixels, 3 levels", || {
             Box::new(Dwt2d { columns: 1024, rows: 1024, levels: 3, strips: 15, colours: 3 })
         }),
-        input(Size::Morpheus, "448 x 448 pixels, 3 levels", || {
-            Box::new(Dwt2d { columns: 448, rows: 448, levels: 3, strips: 15, colours: 3 })
+        input(Size::Morpheus, "384 x 384 pixels, 3 levels", || {
+            Box::new(Dwt2d { columns: 384, rows: 384, levels: 3, strips: 15, colours: 3 })
         }),
     ],
     ptx: include_str!("kernel.ptx"),

@@ -29,8 +29,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "494,020 points (KDD Cup's), 4 iterations", || {
             Box::new(Kmeans { points: 494_020, iterations: 4 })
         }),
-        input(Size::Morpheus, "25,000 points, 1 iteration", || {
-            Box::new(Kmeans { points: 25_000, iterations: 1 })
+        input(Size::Morpheus, "20,000 points, 1 iteration", || {
+            Box::new(Kmeans { points: 20_000, iterations: 1 })
         }),
     ],
     ptx: include_str!("kernel.ptx"),

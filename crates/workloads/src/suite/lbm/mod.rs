@@ -33,7 +33,7 @@ pub(super) const WORKLOAD: Workload = Workload {
             Piece::Launches("the first of 100 steps: a launch"),
             || Box::new(Lbm::new([120, 120, 150], 1)),
         ),
-        input(Size::Morpheus, "32 x 32 x 24 cells, 5 steps", || Box::new(Lbm::new([32, 32, 24], 5))),
+        input(Size::Morpheus, "32 x 32 x 16 cells, 5 steps", || Box::new(Lbm::new([32, 32, 16], 5))),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

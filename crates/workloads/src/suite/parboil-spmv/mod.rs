@@ -34,7 +34,7 @@ pub(super) const WORKLOAD: Workload = Workload {
             Piece::Launches("the first 8 of 50 products: a launch each"),
             || Box::new(Spmv { elements: 128, products: 8 }),
         ),
-        input(Size::Morpheus, "13,456 rows, 5 products", || Box::new(Spmv { elements: 39, products: 5 })),
+        input(Size::Morpheus, "10,201 rows, 5 products", || Box::new(Spmv { elements: 34, products: 5 })),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

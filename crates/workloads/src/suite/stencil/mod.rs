@@ -34,8 +34,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Stash, "128 x 128 x 4, 4 iterations", || {
             Box::new(Stencil { nx: 128, ny: 128, nz: 4, iterations: 4 })
         }),
-        input(Size::Morpheus, "576 x 144 x 6, 8 iterations", || {
-            Box::new(Stencil { nx: 576, ny: 144, nz: 6, iterations: 8 })
+        input(Size::Morpheus, "544 x 144 x 5, 8 iterations", || {
+            Box::new(Stencil { nx: 544, ny: 144, nz: 5, iterations: 8 })
         }),
     ],
     ptx: include_str!("kernel.ptx"),
