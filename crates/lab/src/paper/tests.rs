@@ -234,3 +234,22 @@ fn fuse_shows_every_figure_of_its_evaluation() {
         ["1a", "1b", "3a", "3b", "6", "7b", "13", "14", "15", "16", "17", "18a", "18b", "19", "20a", "20b"]
     );
 }
+
+/// A column of a table has the measured numbers alone where nothing is published.
+#[test]
+fn a_column_without_published_numbers_is_one() {
+    let paper = Paper::load("morpheus").unwrap();
+    let folder = std::env::temp_dir().join(format!("strata-columns-{}", std::process::id()));
+    let (store, _) = Store::open(&folder).unwrap();
+    let mut answers = Answers::new(&store, Size::Test);
+    let mut grid_of = |id: &str| {
+        let table = paper.tables.iter().find(|table| table.id == id).unwrap();
+        Table::new(&paper, table).unwrap().grid(&mut answers)
+    };
+    let inputs = grid_of("inputs");
+    assert_eq!((inputs.columns.len(), inputs.rows.len(), inputs.means.len()), (3, 14, 0));
+    let sms = grid_of("3");
+    assert_eq!((sms.columns.len(), sms.rows.len(), sms.means.len()), (9, 17, 1));
+    assert_eq!(sms.columns[..2], ["IBL, published", "IBL, measured"]);
+    assert!(sms.cells.iter().all(|row| row.len() == 9 && row[0].is_ok() && row[1].is_err()));
+}
