@@ -55,6 +55,9 @@ fn of_system(system: &str, set: &str) -> Option<String> {
     }
 }
 
+/// The system whose sets have published costs.
+const OF_COST: &str = "morpheus-as-published";
+
 /// Systems whose sets answer by themselves, at the published cost or at none.
 const PUBLISHED: &[&str] = &["morpheus-as-published", "morpheus-as-published-all", "morpheus-free"];
 
@@ -165,8 +168,8 @@ const FAMILY: &[(&str, &str, &str)] = &[
     ("histogram", "morpheus-all", "llc.wait=polled"),
     ("histogram", "morpheus-no-prediction", "llc.wait=held"),
     ("bfs", "morpheus-perfect-prediction", "llc.wait=held"),
-    ("bfs", PUBLISHED, "llc.wait=held"),
-    ("histogram", PUBLISHED, "llc.insertions=dropped-when-busy"),
+    ("bfs", OF_COST, "llc.wait=held"),
+    ("histogram", OF_COST, "llc.insertions=dropped-when-busy"),
 ];
 
 #[test]

@@ -25,6 +25,9 @@ impl Machine {
         let Some((after, action)) = transition(world.line, slot, event, sender) else {
             return world.fail(Fault::Registry(world.line, letter.message));
         };
+        if self.own_registry && letter.message != Message::Read {
+            leave_behind(world, word);
+        }
         let before = world.slots[word];
         let kept = self.has(Bug::FormerOwnerNamed) && matches!(action, Does::ForwardRegister(_));
         if !kept
@@ -196,4 +199,10 @@ fn slot(world: &World, word: usize) -> Option<Slot> {
         Bits::Data(_) => Slot::Data,
         Bits::Owner(bits) => Slot::Owned(Owner::decode(bits)?),
     })
+}
+
+/// A word is written: what is on its way from memory brings it along no more.
+fn leave_behind(world: &mut World, word: usize) {
+    let brings = |letter: &&mut Letter| letter.from == REGISTRY && usize::from(letter.word) != word;
+    world.mail.iter_mut().filter(brings).for_each(|letter| letter.extra = Value::None);
 }

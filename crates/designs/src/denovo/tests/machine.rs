@@ -56,6 +56,9 @@ pub struct Machine {
     /// Whether programs are free of races: in a phase, one private memory alone may touch a word that it may write. If
     /// not, everybody touches everything, and values are not checked.
     pub race_free: bool,
+    /// Whether the private memories are mappings of one stash that is its own registry: what needs no memory is done at once, the rest
+    /// in any order; all is written back at the end of a phase.
+    pub own_registry: bool,
     /// What is wrong with it.
     pub bug: Option<Bug>,
     /// The lines of the private memories' table that were used.
@@ -71,9 +74,20 @@ impl Machine {
             together: false,
             network,
             race_free: true,
+            own_registry: false,
             bug: None,
             used: RefCell::default(),
         }
+    }
+
+    /// The mappings of a stash that is its own registry.
+    pub fn of_own_registry(owners: &[Owner]) -> Machine {
+        Machine { own_registry: true, ..Machine::new(owners, Network::InOrder) }
+    }
+
+    /// Whether all mappings have come to the end of the phase, and all that they wrote is on its way to memory.
+    fn has_ended(&self, world: &World) -> bool {
+        world.units[..self.owners.len()].iter().all(|unit| unit.arrived)
     }
 
     /// Whether the machine has this bug.
@@ -157,7 +171,9 @@ impl Machine {
         if matches!(self.owners[usize::from(unit)].place, Place::Stash { .. }) {
             self.mapping_changes(world, unit, actions);
         }
-        if self.can(world, unit, Event::Synchronise) && memory.performing == [false; WORDS] {
+        let ends = self.can(world, unit, Event::Synchronise);
+        let ends = ends && (!self.own_registry || self.can(world, unit, Event::Evict));
+        if ends && memory.performing == [false; WORDS] {
             actions.push(Action::Arrive(unit));
         }
     }
@@ -182,6 +198,10 @@ impl Machine {
     /// What is wrong when nothing moves: a word that a final read would not find, or a memory and the registry that
     /// disagree.
     fn quiet_fault(&self, world: &World) -> Option<String> {
+        let is_owned = |slot: &Bits| matches!(slot, Bits::Owner(_));
+        if self.own_registry && self.has_ended(world) && world.slots.iter().any(is_owned) {
+            return Some("a phase has ended, and memory lacks what a mapping wrote".to_owned());
+        }
         for word in 0..WORDS {
             let value = match (world.line, world.slots[word]) {
                 (Line::Absent, _) => world.memory[word],
@@ -219,10 +239,21 @@ impl Model for Machine {
     type Action = Action;
 
     fn initial(&self) -> World {
-        World::new()
+        let world = World::new();
+        if !self.own_registry {
+            return world;
+        }
+        World { line: Line::Present, slots: world.memory.map(Bits::Data), ..world }
     }
 
     fn actions(&self, world: &World, actions: &mut Vec<Action>) {
+        let needs_memory = |message| matches!(message, Message::Data | Message::WrittenBack);
+        let at_once = |letter: &Letter| letter.from != REGISTRY || !needs_memory(letter.message);
+        if self.own_registry
+            && let Some(place) = world.mail.iter().position(at_once)
+        {
+            return actions.push(Action::Deliver(place as u8));
+        }
         let units = self.owners.len() as u8;
         for unit in 0..units {
             let memory = &world.units[usize::from(unit)];
@@ -234,7 +265,8 @@ impl Model for Machine {
                 actions.push(Action::Evict(unit));
             }
         }
-        if world.units[..self.owners.len()].iter().all(|unit| unit.arrived) {
+        let is_written = !self.own_registry || world.is_quiet();
+        if self.has_ended(world) && is_written {
             let writers = || (0..units).map(Some).chain([None]).chain(self.together.then_some(Some(ALL)));
             for first in writers() {
                 let second = writers().filter(|writer| self.words > 1 || writer.is_none());
@@ -242,11 +274,13 @@ impl Model for Machine {
             }
         }
         match world.line {
+            Line::Present if self.own_registry => {}
             Line::Present => actions.push(Action::EvictLine),
             Line::Fetching => actions.push(Action::Fetched),
             Line::Absent | Line::Evicting | Line::Recalling => {}
         }
-        let arriving = (0..world.mail.len()).filter(|place| self.network.may_arrive(&world.mail, *place));
+        let may_arrive = |place: &usize| self.own_registry || self.network.may_arrive(&world.mail, *place);
+        let arriving = (0..world.mail.len()).filter(may_arrive);
         actions.extend(arriving.map(|place| Action::Deliver(place as u8)));
     }
 
@@ -265,7 +299,9 @@ impl Model for Machine {
             }
             Action::Publish(unit) => self.publish(&mut world, unit),
             Action::Arrive(unit) => {
-                self.leave(&mut world, unit, Event::Synchronise);
+                let writes_back = self.own_registry && !self.has(Bug::NotWrittenBack);
+                let event = if writes_back { Event::Evict } else { Event::Synchronise };
+                self.leave(&mut world, unit, event);
                 world.units[usize::from(unit)].arrived = true;
                 if world.units[..self.owners.len()].iter().all(|unit| unit.arrived) {
                     world.writers = [None; WORDS];

@@ -59,6 +59,8 @@ pub enum Bug {
     OwnedPerformed,
     /// A strong operation leaves while a read of its line is under way, which brings an old word along.
     PassedEarly,
+    /// A stash that is its own registry keeps what is registered when a phase ends.
+    NotWrittenBack,
 }
 
 impl Bug {

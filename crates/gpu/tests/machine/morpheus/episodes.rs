@@ -5,7 +5,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use strata_engine::seed::Stream;
 
-use super::{PUBLISHED, of_system};
+use super::{OF_COST, of_system};
 use crate::false_sharing::episodes::{Between, Shape, check};
 use crate::random_programs::{compare, program, text};
 use crate::support::variation::Variation;
@@ -52,8 +52,12 @@ const VARIANTS: &[(&str, &[&str], &[&str])] = &[
     ("morpheus-all", COMPRESSED, &["llc.shared.warps=2", "llc.shared.ways=2"]),
     ("morpheus-basic", &[], &["llc.ways=33", "llc.shared.ways=34", "llc.conventional.sets=1"]),
     ("morpheus-basic", &[], &["llc.late_misses=warp", "llc.shared.warps=2"]),
-    (PUBLISHED, &[], &[]),
-    (PUBLISHED, &[], &["llc.ways=1", "llc.prediction=none", "llc.insertions=after-requests"]),
+    ("morpheus-basic", &[], &["llc.gather_cycles=0"]),
+    ("morpheus-all", COMPRESSED, &["llc.gather_cycles=20", "llc.late_misses=warp"]),
+    ("morpheus-no-prediction", &[], &["llc.gather_cycles=5000"]),
+    (OF_COST, &[], &[]),
+    ("morpheus-free", &[], &["llc.gather_cycles=2"]),
+    (OF_COST, &[], &["llc.ways=1", "llc.prediction=none", "llc.insertions=after-requests"]),
 ];
 
 fn variation((system, compressed, sets): (&'static str, &[&str], &[&str]), stream: &mut Stream) -> Variation {
