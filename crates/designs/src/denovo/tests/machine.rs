@@ -57,7 +57,8 @@ pub struct Machine {
     /// not, everybody touches everything, and values are not checked.
     pub race_free: bool,
     /// Whether the private memories are mappings of one stash that is its own registry: what needs no memory is done at once, the rest
-    /// in any order; all is written back at the end of a phase.
+    /// in any order; all is written back at the end of a phase. One thread block has them all, so that each may write what another
+    /// has written. Its loads may find copies of before, and are not checked.
     pub own_registry: bool,
     /// What is wrong with it.
     pub bug: Option<Bug>,
@@ -131,6 +132,9 @@ impl Machine {
 
     /// Whether a private memory may read a word in this phase, and whether it may write it.
     fn may(&self, world: &World, unit: u8, word: usize) -> (bool, bool) {
+        if self.own_registry {
+            return (true, true);
+        }
         let writes = world.writers[word] == Some(unit);
         let is_cache = self.is_cache(unit);
         (
