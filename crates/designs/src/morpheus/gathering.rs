@@ -1,13 +1,8 @@
-//! Writes of some bytes to blocks that their sets do not have. The bytes wait for the rest of the block, which is fetched when a
-//! request needs it, and go to memory by themselves in the end: so does a conventional slice, which keeps them with a mask.
+//! Which requests have bytes that wait for the rest of their block, and until when.
 
 use std::collections::VecDeque;
 
 use strata_engine::Cycle;
-use strata_memory::{Body, ByteMask};
-
-use super::controller::Controller;
-use super::table::{Op, Step};
 
 /// The requests whose bytes wait, the oldest first.
 #[derive(Debug)]
@@ -16,18 +11,29 @@ pub struct Gathering {
     waiting: VecDeque<Waiting>,
 }
 
+/// A request whose bytes wait.
 #[derive(Debug)]
-struct Waiting {
-    job: u32,
+pub struct Waiting {
+    pub job: u32,
     until: Cycle,
     /// Its set was said to have the block.
-    is_late: bool,
+    pub is_late: bool,
 }
 
 impl Gathering {
-    /// Bytes wait for so many cycles.
+    /// Bytes wait for so many cycles; with 0, none does.
     pub fn new(cycles: u64) -> Gathering {
         Gathering { cycles, waiting: VecDeque::new() }
+    }
+
+    /// Whether bytes wait at all.
+    pub fn is_on(&self) -> bool {
+        self.cycles > 0
+    }
+
+    /// The bytes of a request begin to wait.
+    pub fn add(&mut self, job: u32, is_late: bool, now: Cycle) {
+        self.waiting.push_back(Waiting { job, until: now + self.cycles, is_late });
     }
 
     /// When the next one has waited long enough.
@@ -35,78 +41,14 @@ impl Gathering {
         self.waiting.front().map_or(Cycle::NEVER, |waiting| waiting.until)
     }
 
-    fn take(&mut self, job: u32) -> Option<Waiting> {
+    /// Takes the next one, if it has waited long enough.
+    pub fn take_next(&mut self, now: Cycle) -> Option<Waiting> {
+        if self.next() <= now { self.waiting.pop_front() } else { None }
+    }
+
+    /// Takes a request whose bytes need not wait any longer.
+    pub fn take(&mut self, job: u32) -> Option<Waiting> {
         let place = self.waiting.iter().position(|waiting| waiting.job == job)?;
         self.waiting.remove(place)
-    }
-}
-
-impl Controller {
-    /// Answers a write of some bytes whose set is said not to have the block, and keeps the bytes. Whether the request is one.
-    pub(super) fn gather(&mut self, number: u32, now: Cycle) -> bool {
-        let request = self.jobs.get(number).request.as_ref();
-        let is_write = request.is_some_and(|request| matches!(request.body, Body::Write(_)));
-        if !is_write || self.gathering.cycles == 0 {
-            return false;
-        }
-        self.buffer_write(number, now);
-        self.keep(number, false, now);
-        true
-    }
-
-    /// Keeps the bytes of an answered write whose set turned out not to have the block. Whether the request is one.
-    pub(super) fn gather_late(&mut self, number: u32, now: Cycle) -> bool {
-        let job = self.jobs.get(number);
-        if job.request.is_some() || job.data.is_none() || self.gathering.cycles == 0 {
-            return false;
-        }
-        self.keep(number, true, now);
-        true
-    }
-
-    fn keep(&mut self, number: u32, is_late: bool, now: Cycle) {
-        self.statistics.gathered += 1;
-        self.jobs.get_mut(number).step = Step::Gathering;
-        let until = now + self.gathering.cycles;
-        self.gathering.waiting.push_back(Waiting { job: number, until, is_late });
-        self.merge_behind(number, now);
-    }
-
-    /// Goes on with a block whose bytes are complete, or that a later request asks for.
-    pub(super) fn end_gathering(&mut self, number: u32) {
-        let job = self.jobs.get(number);
-        if job.step != Step::Gathering {
-            return;
-        }
-        let is_whole = job.written == ByteMask::ALL;
-        if !is_whole && self.second_of(job.row, job.line).is_none() {
-            return;
-        }
-        let waiting = self.gathering.take(number).expect("what gathers waits");
-        if is_whole {
-            self.statistics.made_whole += 1;
-            self.make_ready(number, Op::Insert { is_dirty: true });
-        } else {
-            self.fetch_rest(waiting);
-        }
-    }
-
-    /// Sends bytes that have waited long enough to memory, without their block.
-    pub(super) fn end_waits(&mut self, now: Cycle) {
-        while self.gathering.next() <= now {
-            let waiting = self.gathering.waiting.pop_front().expect("there is a next one");
-            let job = self.jobs.get_mut(waiting.job);
-            let (line, bytes) = (job.line, job.written);
-            let tray = job.data.take().expect("its bytes wait");
-            self.statistics.written_past += 1;
-            self.write_bytes_back(line, bytes, tray);
-            self.finish(waiting.job, now);
-        }
-    }
-
-    fn fetch_rest(&mut self, waiting: Waiting) {
-        let s = &mut self.statistics;
-        *(if waiting.is_late { &mut s.late_fetches } else { &mut s.fetches }) += 1;
-        self.fetch(waiting.job);
     }
 }

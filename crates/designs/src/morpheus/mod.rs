@@ -65,6 +65,7 @@ mod filter;
 mod gathering;
 mod host;
 mod merging;
+mod partial_writes;
 mod pool;
 mod predictor;
 mod published;
