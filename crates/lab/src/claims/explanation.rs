@@ -136,6 +136,7 @@ struct Quote<'a> {
 enum How {
     Range,
     Mean,
+    Geometric,
     Least,
     Greatest,
     Sum,
@@ -163,6 +164,7 @@ impl<'a> Quote<'a> {
             match word {
                 "range" => how = How::Range,
                 "mean" => how = How::Mean,
+                "geometric" => how = How::Geometric,
                 "least" => how = How::Least,
                 "greatest" => how = How::Greatest,
                 "sum" => how = How::Sum,
@@ -257,6 +259,10 @@ impl<'a> Quote<'a> {
                 Some(over) => divide(Ok(sum(&numbers)), &Ok(sum(over)))?,
             }],
             How::Mean => vec![sum(&ratios()?) / numbers.len() as f64],
+            How::Geometric => {
+                let logarithms: Vec<f64> = ratios()?.into_iter().map(f64::ln).collect();
+                vec![(sum(&logarithms) / numbers.len() as f64).exp()]
+            }
             How::Least => vec![fold(f64::INFINITY, f64::min)?],
             How::Greatest => vec![fold(f64::NEG_INFINITY, f64::max)?],
             How::Range => vec![fold(f64::INFINITY, f64::min)?, fold(f64::NEG_INFINITY, f64::max)?],
