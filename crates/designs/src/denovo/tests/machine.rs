@@ -86,7 +86,7 @@ impl Machine {
         Machine { own_registry: true, ..Machine::new(owners, Network::InOrder) }
     }
 
-    /// Whether all mappings have come to the end of the phase, and all that they wrote is on its way to memory.
+    /// Whether all cores have come to the end of the phase.
     fn has_ended(&self, world: &World) -> bool {
         world.units[..self.owners.len()].iter().all(|unit| unit.arrived)
     }
@@ -307,7 +307,7 @@ impl Model for Machine {
                 let event = if writes_back { Event::Evict } else { Event::Synchronise };
                 self.leave(&mut world, unit, event);
                 world.units[usize::from(unit)].arrived = true;
-                if world.units[..self.owners.len()].iter().all(|unit| unit.arrived) {
+                if self.has_ended(&world) {
                     world.writers = [None; WORDS];
                 }
             }
