@@ -146,6 +146,7 @@ fn launch(text: &str, threads: u32) -> Arc<Launch> {
         dynamic_shared: 0,
         local_at: Address(0x4_0000),
         allocations: vec![(BUFFER.0, BUFFER.0 + BUFFER.1), (VARIABLE, VARIABLE + 64)],
+        registers: None,
         headers: Arc::new(Headers::default()),
         number: 0,
         micro: strata_sm::micro::MicroCode::default(),

@@ -108,8 +108,8 @@ pub struct Gpu {
     helper_sms: Range<usize>,
     /// Whether SMs in cache mode never come to rest.
     polls: bool,
-    /// Whether words have owners, which host copies ask.
-    has_owners: bool,
+    /// Islands whose L1Ds have bytes that memory lacks, or keep lines from launch to launch: host copies ask them.
+    kept: Range<usize>,
     queue: LaunchQueue,
     patience: u64,
     window: u64,
@@ -220,6 +220,13 @@ impl Gpu {
             ));
         }
         let assembly = assemble(file, &mut make)?;
+        let sets_in_l1 =
+            file.doors.llc.helper_kernel().is_some_and(|kernel| kernel.runs && kernel.l1_warps > 0);
+        let kept = match () {
+            () if file.has_owners() => 0..assembly.islands.cores.end,
+            () if sets_in_l1 => file.gpu.helper_sms(),
+            () => 0..0,
+        };
         let mut gpu = Gpu {
             simulation: Simulation::new(assembly.parts),
             map: assembly.map,
@@ -227,7 +234,7 @@ impl Gpu {
             compute_sms: file.gpu.compute_sms(),
             helper_sms: file.gpu.helper_sms(),
             polls: file.polls(),
-            has_owners: file.has_owners(),
+            kept,
             queue: LaunchQueue::new(file.gpu.launch_latency(), file.gpu.launch_interval()),
             patience: *file.gpu.watchdog_cycles,
             window,

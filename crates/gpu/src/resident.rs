@@ -26,10 +26,10 @@ pub(crate) struct Resident {
 pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<Option<Resident>, String> {
     let file = machine.file();
     let sms = file.gpu.helper_sms().len() as u32;
-    let Some(Helper { kernel, ctas, compiled }) = machine.helper()? else { return Ok(None) };
+    let Some(Helper { kernel, ctas, compiled, registers }) = machine.helper()? else { return Ok(None) };
     let (warps, shared_ways) = (kernel.warps / ctas, kernel.shared_ways);
-    let shared_sets = kernel.shared_warps / ctas;
-    let params = parameters(warps, shared_sets, &kernel);
+    let [shared_sets, l1_sets] = [kernel.shared_warps, kernel.l1_warps].map(|warps| warps / ctas);
+    let params = parameters(warps, [shared_sets, l1_sets], &kernel);
     let mut room = |bytes: u64| {
         system.alloc(bytes, 0).ok_or_else(|| format!("{ENTRY}: device memory has no room for {bytes} bytes"))
     };
@@ -54,6 +54,7 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
         dynamic_shared: shared_sets * shared_ways * BLOCK_BYTES as u32,
         local_at: Address(local_at),
         allocations: vec![(0, *file.gpu.memory_mib << 20), window],
+        registers,
         headers: Arc::new(Headers::default()),
         number: 0,
         micro: strata_sm::micro::MicroCode::default(),
@@ -61,12 +62,12 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
     Ok(Some(Resident { launch, params }))
 }
 
-/// The kernel's parameter block: address of the window; rows of a CTA, its sets in registers and in shared memory, the ways
+/// The kernel's parameter block: address of the window; rows of a CTA, its sets in registers and in shared memory (the others are in the L1D), the ways
 /// of both, and the cycles of an epoch.
-fn parameters(warps: u32, shared_sets: u32, kernel: &HelperKernel) -> Vec<u8> {
+fn parameters(warps: u32, [shared_sets, l1_sets]: [u32; 2], kernel: &HelperKernel) -> Vec<u8> {
     let mut block = window::WINDOW.base().0.to_le_bytes().to_vec();
-    let epoch = kernel.compression.unwrap_or(0);
-    for word in [warps, warps - shared_sets, shared_sets, kernel.ways, kernel.shared_ways, epoch] {
+    let epoch = kernel.compression.map_or(0, |epochs| epochs.cycles);
+    for word in [warps, warps - shared_sets - l1_sets, shared_sets, kernel.ways, kernel.shared_ways, epoch] {
         block.extend(word.to_le_bytes());
     }
     block

@@ -37,6 +37,7 @@ pub mod tile;
 pub mod touch;
 pub mod translation;
 pub mod tray;
+mod warp_rows;
 pub mod window;
 
 pub use address::{Address, LINE_BYTES, LineAddress};
@@ -52,3 +53,4 @@ pub use register_banks::RegisterBanks;
 pub use slice_map::SliceMap;
 pub use touch::{Origin, Touch, TouchKind};
 pub use tray::{Tray, Trays};
+pub use warp_rows::WarpRows;

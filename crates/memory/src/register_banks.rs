@@ -4,6 +4,8 @@ use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine};
 use strata_warp::{ALL_LANES, LaneMask, Reg, Row};
 
+use crate::warp_rows::{MOST_WARPS, WarpRows};
+
 /// Identifies an operand row being read: a collector and a row of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticket(pub u16);
@@ -47,9 +49,6 @@ strata_engine::statistics! {
 /// Most banks.
 const MOST_BANKS: usize = 64;
 
-/// Most warp slots.
-const MOST_WARPS: usize = 64;
-
 /// Sums of a register's name and a turn.
 const SUMS: usize = 512;
 
@@ -85,7 +84,7 @@ pub struct WriteInPlace {
     pub is_partial: bool,
 }
 
-/// What a warp slot has of the banks.
+/// What a warp slot has of the rows and of the banks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     /// One bit per bank in which its rows lie.
@@ -94,6 +93,8 @@ struct Share {
     first: u8,
     /// Where its register 0 lies among them, before the modulo.
     turn: u8,
+    /// The row of its register 0.
+    row: u32,
 }
 
 /// Banks of registers. Register r of warp w lies in bank `(r + w) % banks`, so that the same register of neighbouring warps does
@@ -104,7 +105,6 @@ struct Share {
 /// its reads in the order of the requests, so one list of requests stands for the queues of all banks.
 pub struct RegisterBanks {
     rows: Vec<Row>,
-    rows_per_warp: u32,
     /// Banks that a warp's rows lie in.
     banks: u32,
     /// By warp slot.
@@ -130,7 +130,6 @@ impl RegisterBanks {
     pub fn new(banks: u32, read_latency: u32, rows: usize, tickets: usize) -> Self {
         RegisterBanks {
             rows: Row::zeros(rows),
-            rows_per_warp: 0,
             banks,
             shares: [Share::default(); MOST_WARPS],
             bank_of: [0; SUMS],
@@ -156,6 +155,7 @@ impl RegisterBanks {
                 all: u64::MAX >> (64 - banks) << first,
                 first: first as u8,
                 turn: (warp as u32 / parts) as u8,
+                row: 0,
             }
         });
         self.bank_of = std::array::from_fn(|sum| (sum as u32 % banks) as u8);
@@ -163,9 +163,11 @@ impl RegisterBanks {
         self
     }
 
-    /// Lays out the rows: row r of warp w is at `w * rows_per_warp + r`.
-    pub fn prepare(&mut self, rows_per_warp: u32) {
-        self.rows_per_warp = rows_per_warp;
+    /// Lays out the rows.
+    pub fn prepare(&mut self, rows: &WarpRows) {
+        for (warp, share) in self.shares.iter_mut().enumerate() {
+            share.row = rows.first(warp as u8);
+        }
     }
 
     #[inline(always)]
@@ -175,8 +177,8 @@ impl RegisterBanks {
 
     #[inline]
     fn place(&self, warp: u8, register: Reg) -> (u32, usize) {
-        let row = u32::from(warp) * self.rows_per_warp + u32::from(register.0);
-        let Share { first, turn, .. } = *self.share(warp);
+        let Share { first, turn, row, .. } = *self.share(warp);
+        let row = row + u32::from(register.0);
         let bank = first + self.bank_of[usize::from(register.0) + usize::from(turn)];
         (row, usize::from(bank) % MOST_BANKS)
     }
@@ -189,7 +191,7 @@ impl RegisterBanks {
     /// The rows of a warp, by register.
     #[inline(always)]
     pub fn rows(&mut self, warp: u8) -> &mut [Row] {
-        let first = u32::from(warp) * self.rows_per_warp;
+        let first = self.share(warp).row;
         &mut self.rows[first as usize..]
     }
 
@@ -238,7 +240,7 @@ impl RegisterBanks {
     /// Requests rows and copies their values.
     #[inline(always)]
     pub fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, rows: &mut [Row]) {
-        let values = &self.rows[warp as usize * self.rows_per_warp as usize..];
+        let values = &self.rows[self.share(warp).row as usize..];
         for (to, register) in rows[usize::from(first.0)..].iter_mut().zip(registers) {
             *to = values[usize::from(register.0)];
         }
@@ -407,7 +409,7 @@ mod tests {
             let mut stream = Stream::new(u64::from(count), "rows in place");
             let make = || {
                 let mut banks = RegisterBanks::new(count, 1 + count % 3, 8 * 40, 4096).divided(parts);
-                banks.prepare(40);
+                banks.prepare(&WarpRows::even(40));
                 banks
             };
             let (mut plain, mut in_place) = (make(), make());

@@ -213,6 +213,7 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
         dynamic_shared: 0,
         local_at: Address(0),
         allocations: vec![(HEAP, HEAP + fakes::BYTES as u64)],
+        registers: None,
         headers: std::sync::Arc::default(),
         number: 0,
         micro: crate::micro::MicroCode::default(),

@@ -40,6 +40,9 @@ pub struct Launch {
     pub local_at: Address,
     /// Global memory that the program may access: ranges `[start, end)`, sorted and disjoint.
     pub allocations: Vec<(u64, u64)>,
+    /// Registers of each warp of a CTA, where these differ: warps of several kernels that always run together. Else all have those
+    /// of the kernel.
+    pub registers: Option<Vec<u32>>,
     /// Texture and surface headers that handles refer to.
     pub headers: Arc<Headers>,
     /// Sequence number of the launch, from 0 (`%gridid`).
@@ -67,6 +70,11 @@ impl Launch {
     /// Static plus dynamic shared memory per CTA, in bytes.
     pub fn shared_per_cta(&self) -> u32 {
         self.kernel.shared_bytes.saturating_add(self.dynamic_shared)
+    }
+
+    /// Number of 32-bit registers that a thread of a CTA's warp has.
+    pub fn registers_of(&self, warp: u32) -> u32 {
+        self.registers.as_ref().map_or(self.kernel.registers, |registers| registers[warp as usize])
     }
 
     /// Number of CTAs of a cluster: 1 without clusters.

@@ -119,7 +119,8 @@ impl<D: Doors> Sm<D> {
         if stays {
             watched.round = Some(Round::new(kernel, &[pc], stack));
         } else if watched.trail.has_turned() {
-            let rows = (0..kernel.registers).map(|row| self.peek_register(warp as u8, Reg(row as u8)));
+            let registers = launch.registers_of(self.warps.contexts[warp].warp);
+            let rows = (0..registers).map(|row| self.peek_register(warp as u8, Reg(row as u8)));
             let state = State::new(stack, &self.warps.predicates[warp], rows);
             let pcs = watched.trail.note(state).filter(|pcs| is_repeatable(kernel, pcs));
             watched.round = pcs.map(|pcs| Round::new(kernel, pcs, stack));

@@ -6,7 +6,7 @@ use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, Island};
 use strata_memory::doors::{L1d, RegisterFile};
 use strata_memory::read_only::ReadOnly;
-use strata_memory::{ByteMask, Line, LineAddress};
+use strata_memory::{ByteMask, Line, LineAddress, WarpRows};
 
 use crate::doors::Doors;
 use crate::launch::{Fault, Launch};
@@ -60,7 +60,7 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         let occupancy = self.occupancy(&launch);
         self.ctas.prepare(&occupancy, launch.warps_per_cta());
         self.clusters.prepare(&launch);
-        self.registers.prepare(occupancy.rows_per_warp);
+        self.registers.prepare(&self.warp_rows(&launch, &occupancy));
         self.beside = (!launch.kernel.accesses.is_empty()).then(|| {
             assert!(D::EXTRAS, "an SM of this type has no values beside its register file");
             let warps = self.warps.slots as usize;
@@ -173,12 +173,32 @@ impl<D: Doors> Multiprocessor for Sm<D> {
 }
 
 impl<D: Doors> Sm<D> {
+    /// Register rows of a warp whose threads have so many registers.
+    fn rows_of(&self, registers: u32) -> u32 {
+        (registers * 32).next_multiple_of(self.limits.register_unit) / 32
+    }
+
+    fn rows_spared(&self, launch: &Launch) -> u32 {
+        let Some(registers) = &launch.registers else { return 0 };
+        let most = self.rows_of(launch.kernel.registers);
+        registers.iter().map(|registers| most - self.rows_of(*registers)).sum()
+    }
+
+    /// The rows of each warp slot.
+    fn warp_rows(&self, launch: &Launch, occupancy: &Occupancy) -> WarpRows {
+        match &launch.registers {
+            None => WarpRows::even(occupancy.rows_per_warp),
+            Some(registers) => WarpRows::of(|slot| self.rows_of(registers[slot % registers.len()])),
+        }
+    }
+
     /// Computes how many CTAs of a launch fit on this SM, and what limits them. Of storage that it shares with the L1D,
     /// shared memory takes the smallest carve-out that holds them.
     pub(crate) fn occupancy(&self, launch: &Launch) -> Occupancy {
         let demand = Demand {
             warps: launch.warps_per_cta(),
             registers: launch.kernel.registers,
+            rows_spared: self.rows_spared(launch),
             shared_bytes: launch.shared_per_cta(),
             barriers: launch.kernel.barriers,
         };

@@ -28,6 +28,8 @@ pub struct Demand {
     pub warps: u32,
     /// 32-bit registers per thread.
     pub registers: u32,
+    /// Register rows that the CTA's warps have fewer than all together.
+    pub rows_spared: u32,
     /// Static plus dynamic shared memory in bytes.
     pub shared_bytes: u32,
     /// Named barriers per CTA.
@@ -85,19 +87,19 @@ pub fn occupancy(limits: &Limits, demand: &Demand) -> Occupancy {
     let registers_per_warp = (demand.registers * 32).next_multiple_of(limits.register_unit);
     let shared_per_cta =
         demand.shared_bytes.checked_next_multiple_of(limits.shared_unit_bytes).unwrap_or(u32::MAX);
-    // Registers are allocated to whole warps, so count the warps that fit first.
-    let warps_by_registers = limits.registers.checked_div(registers_per_warp).unwrap_or(u32::MAX);
     let warps = demand.warps.max(1);
+    // Registers are allocated to whole warps.
+    let registers_per_cta = warps * registers_per_warp - 32 * demand.rows_spared;
     let candidates = [
         (limits.warps / warps, Limiter::Warps),
         (limits.ctas, Limiter::Ctas),
-        (warps_by_registers / warps, Limiter::Registers),
+        (limits.registers.checked_div(registers_per_cta).unwrap_or(u32::MAX), Limiter::Registers),
         (limits.shared_bytes.checked_div(shared_per_cta).unwrap_or(u32::MAX), Limiter::SharedMemory),
         (limits.barriers.checked_div(demand.barriers).unwrap_or(u32::MAX), Limiter::Barriers),
     ];
     let (ctas, limiter) =
         candidates.into_iter().min_by_key(|(ctas, _)| *ctas).expect("there are several candidates");
-    let used = u64::from(ctas * warps) * u64::from(registers_per_warp);
+    let used = u64::from(ctas) * u64::from(registers_per_cta);
     Occupancy {
         ctas,
         limiter,
@@ -142,7 +144,13 @@ mod tests {
             (33, 10, 0, 8, Ctas),   // a partly filled warp counts whole
         ];
         for (threads, registers, shared_bytes, ctas, limiter) in table {
-            let demand = Demand { warps: u32::div_ceil(threads, 32), registers, shared_bytes, barriers: 1 };
+            let demand = Demand {
+                warps: u32::div_ceil(threads, 32),
+                registers,
+                rows_spared: 0,
+                shared_bytes,
+                barriers: 1,
+            };
             let found = occupancy(&SM_20, &demand);
             assert_eq!((found.ctas, found.limiter), (ctas, limiter), "{threads} {registers} {shared_bytes}");
         }
@@ -151,14 +159,14 @@ mod tests {
     #[test]
     fn a_ctas_barriers_count() {
         let limits = Limits { barriers: 16, ..SM_20 };
-        let demand = Demand { warps: 1, registers: 8, shared_bytes: 0, barriers: 5 };
+        let demand = Demand { warps: 1, registers: 8, rows_spared: 0, shared_bytes: 0, barriers: 5 };
         assert_eq!(occupancy(&limits, &demand).limiter, Limiter::Barriers);
         assert_eq!(occupancy(&limits, &demand).ctas, 3);
     }
 
     #[test]
     fn what_is_given_is_rounded_up() {
-        let demand = Demand { warps: 1, registers: 21, shared_bytes: 100, barriers: 0 };
+        let demand = Demand { warps: 1, registers: 21, rows_spared: 0, shared_bytes: 100, barriers: 0 };
         let found = occupancy(&SM_20, &demand);
         assert_eq!((found.rows_per_warp, found.shared_per_cta), (22, 128));
     }

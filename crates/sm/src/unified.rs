@@ -68,7 +68,8 @@ impl UnifiedStorage {
         if carve_outs.last() != Some(&shared_bytes) {
             let last = carve_outs.last().map_or("none".to_owned(), ToString::to_string);
             return Err(format!(
-                "sm.unified.carve_outs_bytes: found {last} as the last, expected sm.shared_bytes, {shared_bytes}"
+                "sm.unified.carve_outs_bytes: found {last} as the largest size of shared memory, expected {shared_bytes}, \
+                 as sm.shared_bytes has: set both"
             ));
         }
         if let Some(two) = carve_outs.windows(2).find(|two| two[0] >= two[1]) {
@@ -148,8 +149,18 @@ mod tests {
     fn bad_sizes_are_named() {
         for (storage, carve_outs, expected) in [
             (0, &[0, 1][..], "sm.unified.storage_bytes = 0: expected 1 to 1048576"),
-            (64, &[], "sm.unified.carve_outs_bytes: found none as the last, expected sm.shared_bytes, 32"),
-            (64, &[0, 16], "sm.unified.carve_outs_bytes: found 16 as the last, expected sm.shared_bytes, 32"),
+            (
+                64,
+                &[],
+                "sm.unified.carve_outs_bytes: found none as the largest size of shared memory, expected 32, as sm.shared_bytes \
+             has: set both",
+            ),
+            (
+                64,
+                &[0, 16],
+                "sm.unified.carve_outs_bytes: found 16 as the largest size of shared memory, expected 32, as sm.shared_bytes \
+             has: set both",
+            ),
             (64, &[8, 8, 32], "sm.unified.carve_outs_bytes: found 8 before 8, expected ascending sizes"),
             (32, &[0, 32], "sm.unified.carve_outs_bytes: found 32, expected less than the storage, 32"),
         ] {

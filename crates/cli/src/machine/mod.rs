@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use strata_gpu::catalogue;
 use strata_gpu::endurance;
 use strata_gpu::energy::Meter;
-use strata_gpu::machine::Machine;
+use strata_gpu::machine::{self, Machine};
 
 use crate::{Finished, print};
 
@@ -30,6 +30,10 @@ enum MachineCommand {
     /// Print the keys by which two machines differ, with both values.
     #[command(after_help = "Example:\n  strata machine diff gtx480 gtx480+dy-fuse")]
     Diff(diff::DiffArguments),
+    /// Print the overrides with which a system's kernel for SMs in cache mode fits a machine: a system's own numbers are for the
+    /// GPU that its paper describes.
+    #[command(after_help = "Example:\n  strata machine fit gtx480 --system morpheus-all")]
+    Fit(Choice),
     /// Print every key that `--set` takes, with its value, unit, range, meaning and source.
     #[command(after_help = "Example:\n  strata machine keys l1d")]
     Keys(keys::KeysArguments),
@@ -67,8 +71,17 @@ pub fn machine(arguments: &MachineArguments) -> Result<Finished, String> {
         MachineCommand::Check(choice) => check(&choice.load()?),
         MachineCommand::Show(choice) => show::show(&choice.load()?),
         MachineCommand::Diff(arguments) => diff::diff(arguments),
+        MachineCommand::Fit(choice) => fit(choice),
         MachineCommand::Keys(arguments) => keys::keys(arguments),
     }
+}
+
+fn fit(choice: &Choice) -> Result<Finished, String> {
+    let found = machine::fit(&choice.machine, &choice.systems, &choice.overrides);
+    let sets: Vec<String> =
+        found.map_err(|error| error.to_string())?.iter().map(|set| format!("--set {set}")).collect();
+    print(&format!("{}\n", sets.join(" ")))?;
+    Ok(Finished::Well)
 }
 
 fn check(machine: &Machine) -> Result<Finished, String> {

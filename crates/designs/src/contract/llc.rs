@@ -195,11 +195,15 @@ impl Bench {
                 self.cycle().map_err(|fault| format!("cycle {}: {fault}", self.now))?;
                 self.now = self.now.next();
             }
+            if self.contract.rests {
+                self.come_to_rest()?;
+            }
             self.look_from_outside()?;
             self.traffic.new_episode();
         }
         let cycles = self.now.0;
         self.come_to_rest()?;
+        self.look_from_outside()?;
         self.llc.settle(&mut self.dram, self.now);
         self.hash.write(&self.dram.refused.to_le_bytes());
         let groups = self.llc.statistics();
@@ -214,7 +218,7 @@ impl Bench {
             self.cycle().map_err(|fault| format!("cycle {}, all is answered: {fault}", self.now))?;
             self.now = self.now.next();
         }
-        self.look_from_outside()
+        Ok(())
     }
 
     /// Reads and writes lines as a host does between kernels.

@@ -65,6 +65,8 @@ pub struct Contract {
     pub hints: u64,
     /// Capacities in bytes that each L1D gets by turns, after flushes that invalidate.
     pub capacities: Option<[u64; 2]>,
+    /// Whether the host looks at a slice only when this is at rest, as after a launch; if not, as soon as all requests are answered.
+    pub rests: bool,
     /// Whether only the cycles that `next_event` names are ticked.
     pub skip: bool,
 }
@@ -85,6 +87,7 @@ impl Contract {
             special: 6,
             hints: 5,
             capacities: None,
+            rests: false,
             skip: false,
         }
     }

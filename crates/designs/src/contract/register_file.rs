@@ -17,6 +17,7 @@ mod instruction;
 use strata_engine::Cycle;
 use strata_engine::hash::Fnv;
 use strata_engine::seed::Stream;
+use strata_memory::WarpRows;
 use strata_memory::doors::{Arrival, CollectorPort, RegisterFile, RegisterFileSite, Ticket};
 use strata_warp::{Reg, Row};
 
@@ -106,7 +107,7 @@ struct Bench {
     contract: Contract,
     file: Box<dyn RegisterFile>,
     stream: Stream,
-    rows_per_warp: u32,
+    layout: WarpRows,
     oracle: Vec<Value>,
     hazards: Vec<Hazard>,
     /// The collectors' rows, and the values that they must keep while nothing is requested.
@@ -142,7 +143,7 @@ impl Bench {
                 seed: contract.seed,
             }),
             stream,
-            rows_per_warp: 0,
+            layout: WarpRows::even(0),
             oracle: vec![Value::UNDEFINED; rows],
             hazards: vec![Hazard::default(); rows],
             kept: collectors.clone(),
@@ -162,13 +163,17 @@ impl Bench {
     fn run(mut self) -> Result<Outcome, String> {
         for launch in 0..self.contract.launches {
             let most = self.contract.rows_per_warp;
-            // Half, full, and between them: a warp's rows lie elsewhere in each launch, and need more room later.
-            self.rows_per_warp = match launch % 3 {
-                0 => most / 2,
-                1 => most,
-                _ => most / 2 + self.stream.below(u64::from(most / 2)) as u32,
+            // Half, full, between them, and not all alike: a warp's rows lie elsewhere in each launch, and need more room later.
+            self.layout = match launch % 4 {
+                0 => WarpRows::even(most / 2),
+                1 => WarpRows::even(most),
+                2 => WarpRows::even(most / 2 + self.stream.below(u64::from(most / 2)) as u32),
+                _ => {
+                    let rows = [(); 3].map(|()| most / 2 + self.stream.below(u64::from(most / 2)) as u32);
+                    WarpRows::of(|warp| rows[warp % 3])
+                }
             };
-            self.file.prepare(self.rows_per_warp);
+            self.file.prepare(&self.layout);
             self.oracle.fill(Value::UNDEFINED);
             self.left = self.contract.instructions;
             while !self.is_idle() || self.file.next_event(self.now) != Cycle::NEVER {
@@ -191,8 +196,9 @@ impl Bench {
         if !waits.is_empty() {
             return Err(format!("nothing is under way, but it waits: {waits}"));
         }
-        (0..self.contract.warps)
-            .try_for_each(|warp| (0..self.rows_per_warp).try_for_each(|row| self.peek(warp, Reg(row as u8))))
+        (0..self.contract.warps).try_for_each(|warp| {
+            (0..self.layout.count(warp)).try_for_each(|row| self.peek(warp, Reg(row as u8)))
+        })
     }
 
     fn waits(&self) -> String {
@@ -202,7 +208,7 @@ impl Bench {
     }
 
     fn place(&self, warp: u8, register: Reg) -> usize {
-        usize::from(warp) * self.rows_per_warp as usize + usize::from(register.0)
+        self.layout.first(warp) as usize + usize::from(register.0)
     }
 
     fn peek(&self, warp: u8, register: Reg) -> Result<(), String> {
@@ -217,7 +223,7 @@ impl Bench {
         let issues = self.stream.below(100) < self.contract.willing;
         let warps: [u8; ISSUE_WIDTH] =
             std::array::from_fn(|_| self.stream.below(u64::from(self.contract.warps)) as u8);
-        let peeked = Reg(self.stream.below(u64::from(self.rows_per_warp)) as u8);
+        let peeked = Reg(self.stream.below(u64::from(self.layout.count(warps[0]))) as u8);
         self.end_a_warp(warps[1]);
         self.write_back()?;
         self.dispatch();
@@ -238,8 +244,8 @@ impl Bench {
         let ends = self.stream.below(self.contract.lives) == 0;
         if ends && self.under_way.iter().all(|instruction| instruction.warp != warp) {
             self.file.release(warp);
-            let first = self.place(warp, Reg(0));
-            self.oracle[first..first + self.rows_per_warp as usize].fill(Value::UNDEFINED);
+            let rows = self.layout.rows(warp);
+            self.oracle[rows.start as usize..rows.end as usize].fill(Value::UNDEFINED);
         }
     }
 
@@ -265,13 +271,12 @@ impl Bench {
                 self.under_way[index].stage = Stage::Writing(taken + 1);
             }
         }
-        let (rows_per_warp, hazards) = (self.rows_per_warp as usize, &mut self.hazards);
+        let (layout, hazards) = (&self.layout, &mut self.hazards);
         self.under_way.retain(|instruction| {
             let done =
                 matches!(instruction.stage, Stage::Writing(taken) if taken == instruction.writes.len());
             for (register, _) in instruction.writes.iter().filter(|_| done) {
-                hazards[usize::from(instruction.warp) * rows_per_warp + usize::from(register.0)].written =
-                    false;
+                hazards[layout.first(instruction.warp) as usize + usize::from(register.0)].written = false;
             }
             !done
         });
@@ -336,7 +341,7 @@ impl Bench {
             return Ok(());
         }
         let first = place / operands * operands;
-        let rows_before = usize::from(instruction.warp) * self.rows_per_warp as usize;
+        let rows_before = self.layout.first(instruction.warp) as usize;
         for n in instruction.arrived..instruction.asked {
             let ticket = first + n;
             let expected = self.open[ticket].take().expect("the tickets of a request close together");
@@ -362,7 +367,7 @@ impl Bench {
         let slot = usize::from(warp);
         if self.held[slot].is_none() && self.left > 0 {
             self.left -= 1;
-            let shape = (self.rows_per_warp, self.contract.operands);
+            let shape = (self.layout.count(warp), self.contract.operands);
             self.held[slot] = Some(Instruction::random(&mut self.stream, warp, shape, &self.contract));
         }
         let Some(mut instruction) = self.held[slot].take() else { return };

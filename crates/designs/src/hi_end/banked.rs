@@ -2,6 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
+use strata_memory::WarpRows;
 use strata_memory::doors::{Arrival, CollectorPort, RegisterFile, RegisterFileSite, Ticket};
 use strata_warp::{ALL_LANES, LaneMask, Reg, Row, WARP_LANES};
 
@@ -55,8 +56,8 @@ impl BankedRegisterFile {
 }
 
 impl RegisterFile for BankedRegisterFile {
-    fn prepare(&mut self, rows_per_warp: u32) {
-        self.layout.prepare(rows_per_warp);
+    fn prepare(&mut self, rows: &WarpRows) {
+        self.layout.prepare(rows);
     }
 
     fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, _rows: &mut [Row], _now: Cycle) {

@@ -3,6 +3,7 @@
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
+use strata_memory::WarpRows;
 use strata_memory::doors::{Arrival, CollectorPort, RegisterFile, RegisterFileSite, Ticket};
 use strata_warp::{ALL_LANES, LaneMask, Reg, Row};
 
@@ -324,8 +325,8 @@ impl HierarchicalRegisterFile {
 }
 
 impl RegisterFile for HierarchicalRegisterFile {
-    fn prepare(&mut self, rows_per_warp: u32) {
-        self.layout.prepare(rows_per_warp);
+    fn prepare(&mut self, rows: &WarpRows) {
+        self.layout.prepare(rows);
         if let Some(cache) = &mut self.cache {
             cache.clear();
         }

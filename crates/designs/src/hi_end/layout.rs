@@ -1,5 +1,6 @@
 //! Where rows lie: which group of banks holds a row, and at which entry (II-B).
 
+use strata_memory::WarpRows;
 use strata_warp::{Reg, WARP_LANES};
 
 /// Bits of a warp register.
@@ -7,7 +8,7 @@ pub const ROW_BITS: u32 = WARP_LANES as u32 * 32;
 /// Bytes of a warp register.
 pub const ROW_BYTES: usize = WARP_LANES * 4;
 
-/// The number of a row: `warp * registers per warp + register`.
+/// The number of a row.
 pub type RowId = u32;
 
 /// The place of a row in the banks.
@@ -25,7 +26,7 @@ pub struct Layout {
     groups: u32,
     banks_per_row: u32,
     entries: u32,
-    rows_per_warp: u32,
+    rows: WarpRows,
     /// By row.
     places: Vec<Place>,
 }
@@ -41,26 +42,25 @@ impl Layout {
             groups,
             banks_per_row,
             entries: (rows as u32).div_ceil(groups),
-            rows_per_warp: 0,
+            rows: WarpRows::even(0),
             places: (0..rows as u32).map(place).collect(),
         }
     }
 
-    /// Sets the number of rows of each warp.
-    pub fn prepare(&mut self, rows_per_warp: u32) {
-        self.rows_per_warp = rows_per_warp;
+    /// Sets the rows of each warp.
+    pub fn prepare(&mut self, rows: &WarpRows) {
+        self.rows.clone_from(rows);
     }
 
     /// The row of a warp's register.
     #[inline]
     pub fn row(&self, warp: u8, register: Reg) -> RowId {
-        u32::from(warp) * self.rows_per_warp + u32::from(register.0)
+        self.rows.first(warp) + u32::from(register.0)
     }
 
     /// The rows of a warp.
     pub fn rows_of(&self, warp: u8) -> std::ops::Range<RowId> {
-        let first = u32::from(warp) * self.rows_per_warp;
-        first..first + self.rows_per_warp
+        self.rows.rows(warp)
     }
 
     /// Where a row lies.
@@ -141,7 +141,7 @@ mod tests {
     fn a_register_of_neighbouring_warps_lies_in_different_groups() {
         for rows_per_warp in [16, 20, 21, 24, 32] {
             let mut layout = Layout::new(64, 64, 1024);
-            layout.prepare(rows_per_warp);
+            layout.prepare(&WarpRows::even(rows_per_warp));
             for register in 0..4 {
                 let groups: HashSet<u32> =
                     (0..16).map(|warp| layout.place(layout.row(warp, Reg(register))).group).collect();

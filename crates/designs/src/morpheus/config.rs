@@ -10,6 +10,9 @@ use crate::baseline::L2Config;
 /// cycles at most.
 pub(super) const MOST_EPOCH_CYCLES: u32 = 50_000;
 
+/// Most blocks for which a set in the L1D can count: no L1D is larger than that.
+pub(super) const MOST_L1_WAYS: u32 = 8192;
+
 /// Longest wait for the rest of a block. A launch may have to wait for its end.
 pub(super) const MOST_GATHER_CYCLES: u64 = 1_000_000;
 
@@ -27,6 +30,12 @@ pub struct MorpheusConfig {
     /// Sets in the shared memory of SMs in cache mode; without it all are in registers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedSets>,
+    /// Sets in the L1D of SMs in cache mode; without it there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l1: Option<L1Sets>,
+    /// Which warps of an SM are one launch of the kernel; without it, all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launches: Option<Cited<Launches>>,
     /// Most rows of the warp status table, and with it most sets that the slice can have in SMs.
     #[schemars(range(min = 1, max = 4096), extend("unit" = "rows"))]
     pub rows: Cited<u32>,
@@ -81,6 +90,30 @@ pub struct SharedSets {
     pub ways: Cited<u32>,
 }
 
+/// Sets in the L1D, which has their tags and chooses its victims (4.2.2). Every request to them goes to their warp: only the
+/// L1D knows what it holds. What it misses it loads from memory, past the LLC.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct L1Sets {
+    /// Warps of an SM that ask it.
+    #[schemars(range(min = 0), extend("unit" = "warps"))]
+    pub warps: Cited<u32>,
+    /// Blocks for which each of them counts in the address separator.
+    #[schemars(range(min = 1, max = MOST_L1_WAYS), extend("unit" = "blocks"))]
+    pub ways: Cited<u32>,
+}
+
+/// Which warps of an SM in cache mode are one launch of the kernel, and so have as many registers each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Launches {
+    /// All of them.
+    One,
+    /// Those whose sets are kept in the same place. Warps with sets in shared memory or in the L1D have the registers that they
+    /// need, and those with sets in registers have the others.
+    ByPlace,
+}
+
 /// Compression of blocks by their warps (4.3.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -91,6 +124,19 @@ pub struct Compression {
     /// Blocks of a set as the address separator counts them, from `ways` to four times as many.
     #[schemars(extend("unit" = "blocks", "minimum" = null))]
     pub blocks: Cited<u32>,
+    /// Which blocks the levels follow; without it, `history`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Cited<Counts>>,
+}
+
+/// Which blocks that were put into a compressed set decide how many registers its levels get at the end of an epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counts {
+    /// All, older ones less: counters are halved when one has counted 512. Levels change once as many came as fill the set.
+    History,
+    /// Those of the epoch: counters begin at zero in each.
+    Epoch,
 }
 
 /// How the controller predicts whether a set of the extended LLC holds a block.
@@ -164,6 +210,8 @@ impl MorpheusConfig {
             warps: paper(48, "4.2"),
             ways: paper(32, "4.2.1"),
             shared: None,
+            l1: None,
+            launches: None,
             compression: None,
             rows: paper(256, "4.1.3"),
             prediction: paper(Prediction::Bloom, "4.1.2"),

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::address_map::Home;
-use strata_memory::doors::{DramPort, DramRequest, Helpers, Llc, LlcDesign, LlcSite, RoomWait};
+use strata_memory::doors::{DramPort, DramRequest, Helpers, Llc, LlcDesign, LlcSite, RoomWait, SetPlace};
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError, Trays, window};
 
 use super::filter::Filter;
@@ -13,7 +13,7 @@ use super::gathering::Gathering;
 use super::pool::Pool;
 use super::predictor::Predictor;
 use super::separator::{Part, Separator};
-use super::sets::Sets;
+use super::sets::{Sets, Ways};
 use super::shadow::Shadow;
 use super::slice_port::SlicePort;
 use super::statistics::MorpheusStatistics;
@@ -79,16 +79,20 @@ impl Controller {
         }
         let l2 = &config.conventional;
         let kernel = config.helper_kernel().expect("the design has a kernel");
-        let is_shared =
-            |row| site.helpers.is_some_and(|helpers| kernel.is_shared(helpers.row(site.slice, row)));
-        let sets = Sets::new(rows, is_shared, (config.counted_blocks(), kernel.shared_ways));
+        let place = |row| match site.helpers {
+            Some(helpers) => kernel.place(helpers.row(site.slice, row)),
+            None => SetPlace::Registers,
+        };
+        let (registers, shared, l1) = (config.counted_blocks(), kernel.shared_ways, kernel.l1_ways);
+        let sets = Sets::new(rows, place, Ways { registers, shared, l1 });
         let row = |row| {
             let filter = Filter::new(*config.filter_bytes, *config.filter_hashes);
-            let (ways, shadowed) = match sets.is_shared(row) {
-                true => (kernel.shared_ways, kernel.shared_ways),
-                false => (kernel.ways, config.most_shadowed()),
+            let (ways, shadow) = match sets.place(row) {
+                SetPlace::Registers => (kernel.ways, Shadow::new(config.most_shadowed())),
+                SetPlace::SharedMemory => (shared, Shadow::new(shared)),
+                SetPlace::L1d => return Row::of_l1(Predictor::new(filter)),
             };
-            Row::new(ways, Predictor::new(filter), Shadow::new(shadowed))
+            Row::new(ways, Predictor::new(filter), shadow)
         };
         Ok(Controller {
             number: site.slice,

@@ -1,11 +1,11 @@
 //! The slice with a controller as a design that a machine file can select.
 
 use strata_memory::area::Component;
-use strata_memory::doors::{Design, HOST_ITEM_BYTES, HelperKernel, Llc, LlcDesign, LlcSite};
+use strata_memory::doors::{Design, Epochs, HOST_ITEM_BYTES, HelperKernel, Llc, LlcDesign, LlcSite};
 use strata_memory::window::MOST_COMPRESSED;
 use strata_memory::{LINE_BYTES, ParameterError};
 
-use super::config::{MOST_EPOCH_CYCLES, MOST_GATHER_CYCLES};
+use super::config::{Counts, Launches, MOST_EPOCH_CYCLES, MOST_GATHER_CYCLES, MOST_L1_WAYS};
 use super::controller::Controller;
 use super::{LateMisses, MorpheusConfig, Prediction, Wait};
 
@@ -64,10 +64,16 @@ impl LlcDesign for MorpheusConfig {
         Some(HelperKernel {
             warps: *self.warps,
             shared_warps: self.shared_warps(),
+            l1_warps: self.l1_warps(),
             ways: *self.ways,
             shared_ways: self.shared_ways(),
+            l1_ways: self.l1_ways(),
             rows: *self.rows,
-            compression: self.compression.as_ref().map(|compression| *compression.epoch_cycles),
+            by_place: self.launches.as_deref() == Some(&Launches::ByPlace),
+            compression: self.compression.as_ref().map(|compression| Epochs {
+                cycles: *compression.epoch_cycles,
+                count_anew: compression.counts.as_deref() == Some(&Counts::Epoch),
+            }),
             polls: *self.wait == Wait::Polled,
             fetches: *self.late_misses == LateMisses::Warp,
             runs: true,
@@ -101,7 +107,7 @@ impl MorpheusConfig {
             }
         }
         self.check_compression()?;
-        self.check_shared()?;
+        self.check_places()?;
         if !self.filter_bytes.is_power_of_two() {
             let message = format!("must be a power of two, found {}", *self.filter_bytes);
             return Err(ParameterError::new("filter_bytes", message));
@@ -125,11 +131,26 @@ impl MorpheusConfig {
         self.shared.as_ref().filter(|shared| *shared.warps > 0).map_or(0, |shared| *shared.ways)
     }
 
-    fn check_shared(&self) -> Result<(), ParameterError> {
-        let Some(shared) = &self.shared else { return Ok(()) };
-        let bounds =
-            [("shared.warps", *shared.warps, 0, *self.warps), ("shared.ways", *shared.ways, 1, MOST_WAYS)];
-        for (field, value, least, most) in bounds {
+    /// Warps of an SM whose sets are in the L1D.
+    pub(super) fn l1_warps(&self) -> u32 {
+        self.l1.as_ref().map_or(0, |l1| *l1.warps)
+    }
+
+    /// Blocks for which a set in the L1D counts.
+    pub(super) fn l1_ways(&self) -> u32 {
+        self.l1.as_ref().filter(|l1| *l1.warps > 0).map_or(0, |l1| *l1.ways)
+    }
+
+    fn check_places(&self) -> Result<(), ParameterError> {
+        let shared = self.shared.as_ref().map(|shared| {
+            [("shared.warps", *shared.warps, 0, *self.warps), ("shared.ways", *shared.ways, 1, MOST_WAYS)]
+        });
+        let left = self.warps.saturating_sub(self.shared_warps());
+        let l1 = self
+            .l1
+            .as_ref()
+            .map(|l1| [("l1.warps", *l1.warps, 0, left), ("l1.ways", *l1.ways, 1, MOST_L1_WAYS)]);
+        for (field, value, least, most) in shared.into_iter().chain(l1).flatten() {
             if !(least..=most).contains(&value) {
                 return Err(ParameterError::new(field, format!("must be {least} to {most}, found {value}")));
             }

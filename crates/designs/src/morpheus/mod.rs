@@ -21,18 +21,19 @@
 //!    that have all registers, and 128. But the other 16 warps need registers, too. Here 48 warps of one kernel have 40 registers each:
 //!    32 sets of 28 blocks, and 16 of 50 in shared memory ([`SharedSets`]), the same storage as the L1D (4.2.2), of which shared memory
 //!    can have 100 KiB: 212 KiB. Compressed sets need 64 registers, so 32 warps fit: 20 with compressed sets and 12 with sets of 66
-//!    blocks in shared memory, which are not compressed. The kernel has sets in the L1D; no controller asks for them, because an
-//!    L1D replaces lines as it likes, so that neither filters nor host copies can tell what it holds, and because it would load
-//!    again from memory each block that the controller has fetched. Lines are divided among an SM's sets by capacity (4.2).
+//!    blocks in shared memory, which are not compressed. Lines are divided among an SM's sets by capacity (4.2).
+//!    As two launches side by side, warps with few registers leave more to the others ([`Launches`]).
+//!    Sets may be in the L1D ([`L1Sets`]). It replaces lines as it likes, so no filter can tell what it holds: each request goes to the
+//!    warp, and what the L1D lacks it loads from memory itself (4.2.2 and its note 4). Host copies ask it.
 //! 7. *Capacity with compression* (4.3.1). Address separation is static, so a machine file says how many blocks a set counts for
 //!    ([`Compression::blocks`]), whatever it holds later.
 //! 8. *Prediction with compression.* Each level of a set has its own victims, so a set is not the blocks used last. Its warp tells
 //!    with each result how deep it is: among how many different blocks used last all its blocks are. Filters change places at that
 //!    number, not at the associativity. It is 127 at most: a block that would be used longer ago leaves.
 //! 9. *Levels.* At the end of an epoch, found when a block is put in, they get registers in proportion to what their blocks need,
-//!    all but one, which stays uncompressed. The paper counts the blocks of an epoch; but in 10,000 cycles a set gets some 20,
-//!    and levels that follow so few move about and drive blocks out. So counters go on, and are halved once one has counted 512;
-//!    levels do not change before what was put in would fill the set. The blocks of a register that changes its level leave.
+//!    all but one, which stays uncompressed. The paper counts the blocks of an epoch ([`Counts::Epoch`]); but in 10,000 cycles a set gets
+//!    some 20, and levels that follow so few move about and drive blocks out. So counters go on, and are halved once one has counted
+//!    512; levels do not change before what was put in would fill the set. The blocks of a register that changes its level leave.
 //! 10. *Order of operations.* The paper does not say in which order a set's requests are served. Here what no request waits for, an
 //!     insertion or an answered write, comes after what one waits for. [`Insertions`] has other orders, for comparison.
 //! 11. *Writes* to blocks that the set is said to have are answered when their bytes are in the write data buffer. Those of whole
@@ -81,7 +82,8 @@ mod tests;
 mod window;
 
 pub use config::{
-    Buffered, Compression, Insertions, LateMisses, MorpheusConfig, Prediction, SharedSets, Wait,
+    Buffered, Compression, Counts, Insertions, L1Sets, LateMisses, Launches, MorpheusConfig, Prediction,
+    SharedSets, Wait,
 };
 pub use controller::Controller;
 pub use filter::Filter;

@@ -57,6 +57,13 @@ impl Design for PublishedConfig {
                 "found some, expected none: sets of published costs hold whole blocks".into(),
             );
         }
+        if self.controller.l1_warps() > 0 {
+            let found = self.controller.l1_warps();
+            return inner(
+                "l1.warps",
+                format!("found {found}, expected 0: sets of published costs are no L1D's"),
+            );
+        }
         if *self.controller.wait == Wait::Polled {
             return inner("wait", "found `polled`, expected `held`: no warp asks".into());
         }

@@ -9,7 +9,7 @@ use super::atomics;
 use super::controller::Controller;
 use super::merging::atomic_of;
 use super::separator::Part;
-use super::table::{Job, Op, Row, Step};
+use super::table::{Job, NO_LINE, Op, Row, Step};
 use super::{Buffered, Insertions, Prediction, Wait};
 
 impl Controller {
@@ -113,6 +113,8 @@ impl Controller {
         let job = self.jobs.get(number);
         let (line, row) = (job.line, &self.rows[job.row as usize]);
         match self.prediction {
+            // An L1D finds out by itself, and loads what it lacks.
+            _ if row.is_in_l1 => true,
             Prediction::None => true,
             Prediction::Perfect => row.shadow.holds(line),
             Prediction::Bloom => {
@@ -310,6 +312,9 @@ impl Controller {
         let entry = &mut self.rows[row as usize];
         entry.served = Some(number);
         entry.is_loaded = false;
+        if entry.is_in_l1 {
+            entry.fetched.0 = NO_LINE;
+        }
         let s = &mut self.statistics;
         s.operations += 1;
         s.table_accesses += 1;
@@ -351,7 +356,8 @@ impl Controller {
         }
         let depth = entry.depth;
         let job = self.jobs.get_mut(number);
-        let was_there = told.result == result::HIT;
+        // A set in the L1D does not say what it lacked, but has loaded it.
+        let was_there = told.result == result::HIT && !(entry.is_in_l1 && entry.fetched.0 == job.line);
         if job.is_open {
             job.is_open = false;
             let s = &mut self.statistics;
@@ -364,8 +370,10 @@ impl Controller {
             64 => s.blocks_of_64_bytes += 1,
             _ => s.blocks_of_128_bytes += 1,
         }
-        s.filter_writes += 1;
-        s.filter_swaps += u64::from(entry.predictor.used(job.line.0, depth));
+        if !entry.is_in_l1 {
+            s.filter_writes += 1;
+            s.filter_swaps += u64::from(entry.predictor.used(job.line.0, depth));
+        }
         if !was_there {
             entry.shadow.missed(job.line);
         }

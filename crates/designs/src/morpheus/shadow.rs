@@ -34,6 +34,15 @@ impl Shadow {
         Shadow { blocks: Vec::new(), ways: ways as usize, wrong: 0 }
     }
 
+    /// A set of which nothing is followed: an L1D's, which host copies reach themselves.
+    pub fn unknown() -> Shadow {
+        Shadow::new(0)
+    }
+
+    fn is_unknown(&self) -> bool {
+        self.ways == 0
+    }
+
     /// How often a block was lost dirty, or came back with other bytes than it had.
     pub fn wrong(&self) -> u64 {
         self.wrong
@@ -108,7 +117,7 @@ impl Shadow {
                 block.patch &= !bytes;
                 block.is_dirty = true;
             }
-            None => self.wrong += 1,
+            None => self.wrong += u64::from(!self.is_unknown()),
         }
     }
 
@@ -121,7 +130,7 @@ impl Shadow {
                 data.merge(block.patch, &block.data);
                 self.wrong += u64::from(!is_right);
             }
-            None => self.wrong += 1,
+            None => self.wrong += u64::from(!self.is_unknown()),
         }
     }
 
@@ -172,6 +181,9 @@ impl Shadow {
     }
 
     fn install(&mut self, line: LineAddress, data: &Line, is_dirty: bool) {
+        if self.is_unknown() {
+            return;
+        }
         if self.blocks.len() == self.ways {
             let victim = self.blocks.remove(0);
             self.wrong += u64::from(victim.is_dirty);

@@ -143,7 +143,12 @@ pub struct Row {
     pub shadow: Shadow,
     /// The block of an operation that the warp loaded past the LLC last.
     pub fetched: (LineAddress, Line),
+    /// Whether the set is in the L1D, which alone knows what it holds.
+    pub is_in_l1: bool,
 }
+
+/// No line.
+pub const NO_LINE: LineAddress = LineAddress(u64::MAX);
 
 impl Row {
     /// The row of an empty set of so many blocks.
@@ -165,8 +170,14 @@ impl Row {
             depth: ways,
             predictor,
             shadow,
-            fetched: (LineAddress(u64::MAX), Line::ZERO),
+            fetched: (NO_LINE, Line::ZERO),
+            is_in_l1: false,
         }
+    }
+
+    /// The row of a set in the L1D.
+    pub fn of_l1(predictor: Predictor) -> Row {
+        Row { is_in_l1: true, ..Row::new(0, predictor, Shadow::unknown()) }
     }
 
     /// Writes an operation on a block into the status line.

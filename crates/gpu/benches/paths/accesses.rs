@@ -98,6 +98,7 @@ fn path(address: impl Fn(u64) -> u64) -> Path {
         dynamic_shared: 0,
         local_at: Address(0),
         allocations: vec![(BASE, BASE + (1 << 16))],
+        registers: None,
         headers: std::sync::Arc::default(),
         number: 0,
         micro: strata_sm::micro::MicroCode::default(),

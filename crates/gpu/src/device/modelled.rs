@@ -193,6 +193,7 @@ impl Modelled {
             dynamic_shared: shape.dynamic_shared,
             local_at: Address(local_at),
             allocations: call.heap.ranges(),
+            registers: None,
             headers: call.headers.clone(),
             number: self.launches,
             micro: strata_sm::micro::MicroCode::default(),

@@ -115,7 +115,7 @@ impl Characterisation {
                 Network::Ideal => Requests::Repeated,
             },
             fetches: false,
-            compression: false,
+            compression: None,
         };
         // The more blocks with tags, the more registers: the largest set that fits is found by halving.
         let fits = |ways| fits(machine, &kernel(ways), warps);

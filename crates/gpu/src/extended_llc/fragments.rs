@@ -124,6 +124,16 @@ pub fn touch_compressed(bit: &str) -> String {
     )
 }
 
+/// In a compressed set: counters go on, and are halved from 512; levels change once what was put in, `%k` quarters of a register,
+/// would have filled the set. `%index` = its registers.
+pub const COUNTED_ON: &str = "\tand.b32 %index, %counts, 0x20080200;\n\tsetp.ne.u32 %p, %index, 0;\n\
+    \t@%p shr.u32 %counts, %counts, 1;\n\t@%p and.b32 %counts, %counts, 0x1ff7fdff;\n\
+    \tld.param.u32 %index, [ways];\n\tshl.b32 %value, %index, 2;\n\tsetp.lt.u32 %p, %k, %value;\n\
+    \t@%p bra.uni {S}_READY;\n";
+
+/// In a compressed set: counters begin anew with each epoch.
+pub const COUNTED_ANEW: &str = "\tmov.u32 %counts, 0;\n\tld.param.u32 %index, [ways];\n";
+
 /// Stores a result.
 pub fn result(value: &str) -> String {
     format!(

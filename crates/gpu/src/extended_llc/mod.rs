@@ -23,10 +23,12 @@
 
 mod characterisation;
 mod fragments;
+mod parts;
 mod tags;
 mod text;
 
 pub use characterisation::{Characterisation, Network, Place};
+pub use parts::Parts;
 pub use strata_memory::window::{RESULT_WORD, asked, atomic_kind, operation, result, status};
 
 /// Bytes from one row of the window to the next.
@@ -66,12 +68,22 @@ pub enum Requests {
     Repeated,
 }
 
+/// Which blocks decide how many registers the levels of a compressed set get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Levels {
+    /// All that came, older ones less. Levels change once as many came as fill the set.
+    History,
+    /// Those of the epoch (4.3.1).
+    Epoch,
+}
+
 /// A variant of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel {
     /// Warps of a CTA, one set each, at most 32.
     pub warps: u32,
-    /// CTAs that an SM holds at once: with `warps` and the machine's registers they bound those of a thread.
+    /// CTAs that an SM holds at once: with `warps` and the machine's registers they bound those of a thread. 0 if they do not, since not
+    /// all warps have as many.
     pub ctas: u32,
     /// Data registers of a warp, 1 to [`MOST_WAYS`], or to [`MOST_COMPRESSED_WAYS`] with compression.
     pub ways: u32,
@@ -83,6 +95,6 @@ pub struct Kernel {
     pub requests: Requests,
     /// Whether a warp loads a block that its set does not have; if not, the controller does.
     pub fetches: bool,
-    /// Whether sets in registers hold their blocks compressed where they can (4.3.1).
-    pub compression: bool,
+    /// Whether sets in registers hold their blocks compressed where they can (4.3.1), and what their levels follow.
+    pub compression: Option<Levels>,
 }

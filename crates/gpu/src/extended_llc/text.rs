@@ -9,7 +9,7 @@ use super::fragments::{
     expand, less, result, select, touch_compressed,
 };
 use super::tags::{self, Tags};
-use super::{Indirection, Kernel, Requests};
+use super::{Indirection, Kernel, Levels, Requests};
 
 const SET: &str = include_str!("set.ptx");
 const MISS: &str = include_str!("miss.ptx");
@@ -94,12 +94,15 @@ impl Kernel {
     /// A module whose kernel has further parameters (each begins with a comma), begins with `before` and ends with
     /// `behind`, to which `before` may branch.
     pub fn module(&self, name: &str, parameters: &str, before: &str, behind: &str) -> String {
-        let threads = self.warps * 32;
+        let bounds = match self.ctas {
+            0 => String::new(),
+            ctas => format!(".maxntid {}, 1, 1\n.minnctapersm {ctas}\n", self.warps * 32),
+        };
         let (target, data) = match self.indirection {
             Indirection::Branch => ("sm_86", format!("%d<{}>", self.ways)),
             Indirection::Instruction => ("sm_86, indirect_mov", format!("%d[{}]", self.ways)),
         };
-        let compressed = if self.compression { COMPRESSED_REGISTERS } else { "" };
+        let compressed = if self.compression.is_some() { COMPRESSED_REGISTERS } else { "" };
         let next = match self.requests {
             Requests::Held | Requests::Polled => "",
             Requests::Listed => "\t.reg .b64 %next;\n",
@@ -108,18 +111,17 @@ impl Kernel {
         let tags = tags::registers(self.ways.max(self.shared_ways));
         let mut text = format!(
             ".version 7.8\n.target {target}\n{HEAD}.visible .entry {name}({PARAMETERS}{parameters})\n\
-             .maxntid {threads}, 1, 1\n.minnctapersm {}\n{{\n\
+             {bounds}{{\n\
              {REGISTERS}{next}{tags}{compressed}\t.reg .b32 {data};\n{before}\
              \tmov.u32 %t, %tid.x;\n\tshr.u32 %t, %t, 5;\n\tld.param.u32 %u, [register_sets];\n\
              \tsetp.lt.u32 %p, %t, %u;\n\t@%p bra.uni R_BEGIN;\n\tsub.u32 %t, %t, %u;\n\
              \tld.param.u32 %u, [shared_sets];\n\tsetp.ge.u32 %p, %t, %u;\n\t@%p bra.uni L_BEGIN;\n\
              \tld.param.u32 %u, [shared_ways];\n\tmul.lo.u32 %t, %t, %u;\n\tshl.b32 %t, %t, 5;\n\
              \tmov.u32 %u, %laneid;\n\tor.b32 %t, %t, %u;\n\tshl.b32 %t, %t, 2;\n\tmov.u32 %base, blocks;\n\
-             \tadd.u32 %base, %base, %t;\n\tbra.uni M_BEGIN;\n",
-            self.ctas,
+             \tadd.u32 %base, %base, %t;\n\tbra.uni M_BEGIN;\n"
         );
         let mut writer = Writer { kernel: *self, tables: 0 };
-        let in_registers = if self.compression { Storage::Compressed } else { Storage::Registers };
+        let in_registers = if self.compression.is_some() { Storage::Compressed } else { Storage::Registers };
         for storage in [in_registers, Storage::Shared, Storage::L1] {
             for template in storage.templates() {
                 text.push_str(&writer.fill(template, storage));
@@ -275,6 +277,8 @@ impl Writer {
             "RANK" => RANK.into(),
             "TOUCH" => touch_compressed("%k"),
             "TOUCH 0" => touch_compressed("0"),
+            "COUNTED" if self.kernel.compression == Some(Levels::Epoch) => fragments::COUNTED_ANEW.into(),
+            "COUNTED" => self.fill(fragments::COUNTED_ON, Storage::Compressed),
             "ABSENT" if self.kernel.fetches => String::new(),
             "ABSENT" => self.fill(fragments::ABSENT, Storage::Compressed),
             "DROP" => PLACE.to_owned() + &self.fill(DROP, Storage::Compressed),

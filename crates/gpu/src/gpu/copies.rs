@@ -16,8 +16,8 @@ impl Gpu {
             bytes.0[offset..offset + range.len()].copy_from_slice(&data[range.clone()]);
             let written = ByteMask::range(offset, range.len());
             gpu.partition_of(line).poke_line(line, written, &bytes);
-            for index in gpu.owners() {
-                gpu.poke_owner(index, line, written, &bytes);
+            for index in gpu.kept.clone() {
+                gpu.poke_l1d(index, line, written, &bytes);
             }
         });
     }
@@ -27,8 +27,8 @@ impl Gpu {
         self.each_line(address, data.len(), |gpu, line, offset, range| {
             let mut bytes = Line::ZERO;
             gpu.partition_of(line).peek_line(line, &mut bytes);
-            for index in gpu.owners() {
-                gpu.peek_owner(index, line, &mut bytes);
+            for index in gpu.kept.clone() {
+                gpu.peek_l1d(index, line, &mut bytes);
             }
             let length = range.len();
             data[range].copy_from_slice(&bytes.0[offset..offset + length]);
@@ -59,13 +59,8 @@ impl Gpu {
         self.partition(usize::from(channel))
     }
 
-    /// The L1Ds that may own words, those of SMs and CPU cores.
-    fn owners(&self) -> Range<usize> {
-        0..if self.has_owners { self.islands.cores.end } else { 0 }
-    }
-
     /// Reads a line through the L1D of an SM or CPU core.
-    fn peek_owner(&mut self, index: usize, line: LineAddress, below: &mut Line) {
+    fn peek_l1d(&mut self, index: usize, line: LineAddress, below: &mut Line) {
         match self.simulation.island_mut(index) {
             Part::Sm(sm) => sm.peek_line(line, below),
             Part::Cpu(core) => core.island_mut().peek_line(line, below),
@@ -74,7 +69,7 @@ impl Gpu {
     }
 
     /// Updates what the L1D of an SM or CPU core holds of a line.
-    fn poke_owner(&mut self, index: usize, line: LineAddress, bytes: ByteMask, data: &Line) {
+    fn poke_l1d(&mut self, index: usize, line: LineAddress, bytes: ByteMask, data: &Line) {
         match self.simulation.island_mut(index) {
             Part::Sm(sm) => sm.poke_line(line, bytes, data),
             Part::Cpu(core) => core.island_mut().poke_line(line, bytes, data),

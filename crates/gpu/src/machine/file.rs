@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_cpu::CpuConfig;
 use strata_engine::config::{ConfigError, Document};
-use strata_memory::doors::{Coherence, OperandAccesses};
+use strata_memory::doors::{Coherence, HelperKernel, OperandAccesses};
 use strata_memory::dram::DramParameters;
 use strata_memory::memory_cache::MemoryCacheConfig;
 use strata_memory::ownership::NODES;
@@ -215,6 +215,14 @@ impl MachineFile {
         self.sm.unified.as_ref().filter(|_| self.doors.l1d.can_resize())
     }
 
+    /// Capacity of an L1D beside so many bytes of shared memory.
+    pub(super) fn l1d_bytes_beside(&self, shared_bytes: u32) -> u64 {
+        match self.unified() {
+            Some(unified) => unified.l1d_bytes(unified.carve_out(shared_bytes), 0),
+            None => self.doors.l1d.capacity_bytes(),
+        }
+    }
+
     /// The L1D tells the warp scheduler what that has to hear.
     fn check_scheduling(&self) -> Result<(), String> {
         let (scheduling, l1d) = (&self.sm.scheduling, &self.doors.l1d);
@@ -393,10 +401,14 @@ impl MachineFile {
         }
         let (shared_warps, name) = (kernel.shared_warps, llc.name);
         let slots = *self.sm.cta_slots;
+        let in_l1 = match kernel.l1_warps {
+            0 => String::new(),
+            warps => format!(" and {warps} in the L1D"),
+        };
         if kernel.runs && kernel.ctas().is_none_or(|ctas| ctas > slots) {
             return Err(format!(
-                "llc.{name}.warps: found {}, {shared_warps} of them with sets in shared memory, expected numbers that at most \
-                 {slots} CTAs of at most 32 warps can share evenly",
+                "llc.{name}.warps: found {}, {shared_warps} of them with sets in shared memory{in_l1}, expected numbers that at \
+                 most {slots} CTAs of at most 32 warps can share evenly",
                 kernel.warps
             ));
         }
@@ -408,10 +420,34 @@ impl MachineFile {
                 llc.name, kernel.rows, kernel.warps
             ));
         }
+        self.check_sets_in_l1(&kernel)?;
         // Each warp may have a load that waits, and needs room for another access.
         let (found, least) = (*self.lsu.accesses, 2 * kernel.warps);
         if found < least {
             return Err(format!("lsu.accesses: found {found}, expected {least} for an SM in cache mode"));
+        }
+        Ok(())
+    }
+
+    /// Sets in the L1D need one that host copies can follow, with room for what they count for.
+    fn check_sets_in_l1(&self, kernel: &HelperKernel) -> Result<(), String> {
+        let (name, l1d) = (self.doors.llc.name, &self.doors.l1d);
+        if kernel.l1_warps == 0 {
+            return Ok(());
+        }
+        if !l1d.follows_host_copies() {
+            return Err(format!(
+                "llc.{name}.l1.warps: found {}, expected 0: the L1D design `{}` keeps no lines from launch to launch",
+                kernel.l1_warps, l1d.name
+            ));
+        }
+        let bytes = self.l1d_bytes_beside(kernel.shared_warps * kernel.shared_ways * LINE_BYTES as u32);
+        let most = bytes / LINE_BYTES as u64 / u64::from(kernel.l1_warps);
+        if u64::from(kernel.l1_ways) > most {
+            return Err(format!(
+                "llc.{name}.l1.ways: found {}, expected at most {most}: {} warps have the {bytes} bytes of the L1D",
+                kernel.l1_ways, kernel.l1_warps
+            ));
         }
         Ok(())
     }

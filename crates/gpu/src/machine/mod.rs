@@ -6,6 +6,7 @@ mod doors;
 mod endurance;
 mod facts;
 mod file;
+mod fit;
 mod helpers;
 pub mod identity;
 mod keys;
@@ -33,6 +34,7 @@ pub use doors::{Door, Doors, doors, sets};
 pub use endurance::{ArraySection, EnduranceSection};
 pub use facts::MachineFacts;
 pub use file::{MachineFile, Sections};
+pub use fit::fit;
 pub use helpers::Helper;
 pub use keys::{MachineKey, designs_with_key};
 use layer::Layer;
@@ -128,6 +130,28 @@ impl Machine {
     /// As [`Machine::load`].
     pub fn parse(path: &Path, text: &str, sets: &[String]) -> Result<Machine, ConfigError> {
         Machine::build(path, text, vec![], sets)
+    }
+
+    /// The file and table of a machine that may break rules between its values.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    fn unchecked(
+        path: &Path,
+        text: &str,
+        systems: &[System],
+        sets: &[String],
+    ) -> Result<(MachineFile, Table), ConfigError> {
+        let source = Source::new(path, text)?;
+        let mut table = config::read_table(&source.path, &source.text)?;
+        for layer in source.layer.iter().chain(systems.iter().map(|system| &system.layer)) {
+            layer.lay_over(&mut table);
+        }
+        for set in sets {
+            overrides::apply(&mut table, keys::root(), set)?;
+        }
+        let file = MachineFile::parse(&source.path, &table.to_string())?;
+        Ok((file, table))
     }
 
     fn build(path: &Path, text: &str, systems: Vec<System>, sets: &[String]) -> Result<Machine, ConfigError> {
@@ -305,6 +329,7 @@ impl Machine {
         let demand = Demand {
             warps: threads.div_ceil(32),
             registers: kernel.registers,
+            rows_spared: 0,
             shared_bytes,
             barriers: kernel.barriers,
         };

@@ -6,7 +6,7 @@ use crate::support::{How, PLAIN, counter, module, on_device, run_on, ticked, ver
 use strata_engine::statistics::Group;
 use strata_gpu::device::Modelled;
 use strata_gpu::gpu::Gpu;
-use strata_gpu::machine::Machine;
+use strata_gpu::machine::{Machine, fit};
 use strata_gpu::results::RunResult;
 use strata_workloads::{Device, Shape, Size, find};
 
@@ -325,6 +325,31 @@ fn machines_that_cannot_be_are_refused() {
         (morpheus, &["llc.shared.warps=49"], "llc.morpheus: shared.warps: must be 0 to 48, found 49"),
         (
             morpheus,
+            &["llc.l1.warps=33", "llc.l1.ways=8"],
+            "llc.morpheus: l1.warps: must be 0 to 32, found 33",
+        ),
+        (
+            morpheus,
+            &["llc.shared.warps=0", "llc.l1.warps=16", "llc.l1.ways=65"],
+            "llc.morpheus.l1.ways: found 65, expected at most 64: 16 warps have the 131072 bytes of the L1D",
+        ),
+        (
+            &["morpheus-basic", "dy-fuse"],
+            &["llc.l1.warps=16", "llc.l1.ways=1"],
+            "llc.morpheus.l1.warps: found 16, expected 0: the L1D design `fuse` keeps no lines from launch to launch",
+        ),
+        (
+            &["morpheus-as-published"],
+            &["llc.controller.l1.warps=1", "llc.controller.l1.ways=1"],
+            "l1.warps: found 1, expected 0",
+        ),
+        (
+            morpheus,
+            &["llc.launches=by-place", "llc.ways=60"],
+            "llc.morpheus.ways: found 60, expected fewer: 16 warps with sets in shared memory have",
+        ),
+        (
+            morpheus,
             &["llc.shared.warps=17", "llc.shared.ways=1"],
             "llc.morpheus.warps: found 48, 17 of them with sets in shared memory",
         ),
@@ -332,4 +357,61 @@ fn machines_that_cannot_be_are_refused() {
         let error = refusal(system, sets).expect_err("such a machine cannot be");
         assert!(error.contains(message), "{sets:?}: {error}");
     }
+}
+
+/// As two launches, warps with sets in shared memory or in the L1D leave registers to the others, whose sets are larger by that.
+#[test]
+fn a_launch_for_each_place_has_larger_sets() {
+    let most = |sets: &[&str]| {
+        let ways = |ways: u32| {
+            let sets: Vec<String> =
+                sets.iter().map(|set| (*set).to_owned()).chain([format!("llc.ways={ways}")]).collect();
+            Machine::load_with("rtx3080", &["morpheus-basic"], &sets).is_ok()
+        };
+        (1..=64).take_while(|count| ways(*count)).last()
+    };
+    let in_l1 = ["llc.shared.warps=0", "llc.l1.warps=16", "llc.l1.ways=64"];
+    assert_eq!(most(&[]), Some(28));
+    assert_eq!(most(&["llc.launches=by-place"]), Some(32));
+    assert_eq!(most(&[&in_l1[..], &["llc.launches=by-place"]].concat()), Some(40));
+}
+
+#[test]
+fn results_are_right_with_sets_in_the_l1d_and_a_launch_for_each_place() {
+    let in_l1 = ["llc.shared.warps=2", "llc.shared.ways=3", "llc.l1.warps=2", "llc.l1.ways=4"];
+    for launches in ["one", "by-place"] {
+        let launches = format!("llc.launches={launches}");
+        let machine = small(&[&in_l1[..], &[&launches]].concat());
+        for workload in VARIED {
+            let result = run(&machine, workload, How::CHECKED);
+            assert!(hits(&result) > 0 && result.counter("morpheus", "false_hits").unwrap() > 0, "{workload}");
+        }
+    }
+}
+
+/// A system's numbers are for one GPU; those that fit another are found.
+#[test]
+fn a_kernel_fits_any_machine() {
+    for (name, system) in [
+        ("gtx480", "morpheus-all"),
+        ("gtx480", "morpheus-basic"),
+        ("fermi-apu", "morpheus-compression"),
+        ("volta-fuse", "morpheus-all"),
+        ("v100", "morpheus-indirect-mov"),
+    ] {
+        let sets = fit(name, &[system], &[]).unwrap_or_else(|error| panic!("{name}, {system}: {error}"));
+        let machine = with_systems(name, &[system], &sets.iter().map(String::as_str).collect::<Vec<_>>());
+        run(&machine, "atax", How::CHECKED);
+        // Sets with one block more do not fit.
+        let ways = sets.iter().find_map(|set| set.strip_prefix("llc.morpheus.ways=")).expect("it is named");
+        let more: Vec<String> = sets
+            .iter()
+            .cloned()
+            .chain([format!("llc.morpheus.ways={}", ways.parse::<u32>().unwrap() + 1)])
+            .collect();
+        assert!(Machine::load_with(name, &[system], &more).is_err(), "{name}, {system}: {sets:?}");
+    }
+    let refused = |systems: &[&str]| fit("gtx480", systems, &[]).expect_err("there is no kernel").to_string();
+    assert!(refused(&["dy-fuse"]).contains("llc: found `conventional`, expected a design whose kernel"));
+    assert!(refused(&["morpheus-free"]).contains("llc: found `morpheus-published`"));
 }

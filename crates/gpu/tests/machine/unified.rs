@@ -108,7 +108,7 @@ fn what_does_not_fit_is_refused() {
         ),
         (
             "sm.shared_bytes=65536",
-            "sm.unified.carve_outs_bytes: found 102400 as the last, expected sm.shared_bytes, 65536",
+            "sm.unified.carve_outs_bytes: found 102400 as the largest size of shared memory, expected 65536, as sm.shared_bytes has: set both",
         ),
     ] {
         let error = Machine::load("rtx3080", &[set.to_owned()]).unwrap_err().to_string();

@@ -282,7 +282,7 @@ pub trait L1d: Any + Send {
     }
 
     /// Reads a line for a host copy between kernels; takes no simulated time. `below` holds the bytes of the levels below,
-    /// over which the L1D writes the words that it owns.
+    /// over which the L1D writes the words that it owns, or has not written back.
     fn peek(&self, line: LineAddress, below: &mut Line) {
         let _ = (line, below);
     }
@@ -354,6 +354,12 @@ pub trait L1dDesign: Design {
     /// Whether an L1D shares its storage with shared memory, so that it is [resized](L1d::resize). One that does not keeps
     /// its capacity on any machine.
     fn can_resize(&self) -> bool {
+        false
+    }
+
+    /// Whether an L1D that keeps lines from launch to launch shows host copies what it has of them ([`L1d::peek`]), and
+    /// takes what they write ([`L1d::poke`]).
+    fn follows_host_copies(&self) -> bool {
         false
     }
 

@@ -195,21 +195,38 @@ impl Helpers {
     }
 }
 
+/// Where a set of the extended LLC keeps its blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetPlace {
+    /// In registers, with its tags.
+    Registers,
+    /// In shared memory, with tags in registers.
+    SharedMemory,
+    /// In the L1D, which has the tags, too.
+    L1d,
+}
+
 /// What a design wants of the kernel on SMs in cache mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HelperKernel {
     /// Warps of an SM, each a set of blocks.
     pub warps: u32,
-    /// Of these, so many whose sets are in shared memory; the others' are in registers.
+    /// Of these, so many whose sets are in shared memory,
     pub shared_warps: u32,
+    /// and in the L1D; the others' are in registers.
+    pub l1_warps: u32,
     /// Blocks of a set in registers, of 128 bytes each; of a compressed one, registers for blocks.
     pub ways: u32,
     /// Blocks of a set in shared memory.
     pub shared_ways: u32,
+    /// Blocks that a set in the L1D counts for; what it holds is the L1D's choice.
+    pub l1_ways: u32,
     /// Most rows of the window that a slice can have.
     pub rows: u32,
-    /// Cycles of an epoch, if sets hold their blocks compressed where they can.
-    pub compression: Option<u32>,
+    /// Whether warps whose sets are in the same place are a launch by themselves, with registers of their own number.
+    pub by_place: bool,
+    /// Epochs of the levels, if sets hold their blocks compressed where they can.
+    pub compression: Option<Epochs>,
     /// Whether warps with nothing to do load their rows again and again, so that the machine never comes to rest.
     pub polls: bool,
     /// Whether a warp loads a block that its set does not have; if not, the slice does.
@@ -218,23 +235,37 @@ pub struct HelperKernel {
     pub runs: bool,
 }
 
+/// After how long compressed sets give their levels registers anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Epochs {
+    /// Core cycles of an epoch.
+    pub cycles: u32,
+    /// Whether only blocks of the last epoch count.
+    pub count_anew: bool,
+}
+
 /// Most warps of a CTA (CUDA programming guide: 1,024 threads).
 const MOST_WARPS: u32 = 32;
 
 impl HelperKernel {
     /// The CTAs of an SM: as few as can be, with as many warps of either kind in each; `None` if there is no such number.
     pub fn ctas(&self) -> Option<u32> {
-        let divides =
-            |ctas: &u32| self.warps.is_multiple_of(*ctas) && self.shared_warps.is_multiple_of(*ctas);
+        let kinds = [self.warps, self.shared_warps, self.l1_warps];
+        let divides = |ctas: &u32| kinds.iter().all(|warps| warps.is_multiple_of(*ctas));
         (self.warps.div_ceil(MOST_WARPS)..=self.warps).find(divides)
     }
 
-    /// Whether the set of a row of the window is in shared memory. The warps of a CTA have rows one after the other, those
-    /// with sets in registers first.
-    pub fn is_shared(&self, row: u64) -> bool {
-        let ctas = u64::from(self.ctas().unwrap_or(1));
-        let (of_cta, shared) = (u64::from(self.warps) / ctas, u64::from(self.shared_warps) / ctas);
-        row % of_cta >= of_cta - shared
+    /// Where the set of a row of the window is. The warps of a CTA have rows one after the other: those with sets in
+    /// registers, in shared memory, in the L1D.
+    pub fn place(&self, row: u64) -> SetPlace {
+        let ctas = self.ctas().unwrap_or(1);
+        let [of_cta, shared, l1] =
+            [self.warps, self.shared_warps, self.l1_warps].map(|warps| u64::from(warps / ctas));
+        match row % of_cta {
+            warp if warp >= of_cta - l1 => SetPlace::L1d,
+            warp if warp >= of_cta - l1 - shared => SetPlace::SharedMemory,
+            _ => SetPlace::Registers,
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub use lane_path::{
     LANE_WORDS, LaneAccess, LaneAction, LaneCause, LaneDone, LaneEvent, LaneItem, LanePath, LanePathChoice,
     LanePathDesign, LanePathSite, LaneRequest, LaneSpace,
 };
-pub use llc::{HelperKernel, Helpers, Llc, LlcChoice, LlcDesign, LlcSite};
+pub use llc::{Epochs, HelperKernel, Helpers, Llc, LlcChoice, LlcDesign, LlcSite, SetPlace};
 pub use network::{
     Direction, Network, NetworkChoice, NetworkDesign, NetworkEnds, NetworkSite, network_link,
     network_link_between,

@@ -12,6 +12,7 @@ use strata_warp::{LaneMask, Reg, Row};
 use super::design::{Design, Named, downcast};
 use crate::parameters::ParameterError;
 use crate::register_banks::{Arrival, RegisterBanks, Ticket};
+use crate::warp_rows::WarpRows;
 
 /// Where operands arrive: the collectors' rows, one for each [`Ticket`], and how many have arrived.
 pub struct CollectorPort<'a> {
@@ -33,6 +34,7 @@ pub struct CollectorPort<'a> {
 /// ```
 /// # use strata_designs::baseline::SramRegisterFileConfig;
 /// # use strata_engine::{Cited, Cycle};
+/// # use strata_memory::WarpRows;
 /// # use strata_memory::doors::{Arrival, CollectorPort, RegisterFileDesign, RegisterFileSite, Ticket};
 /// # use strata_warp::{ALL_LANES, Reg, Row};
 /// let design = SramRegisterFileConfig {
@@ -43,7 +45,7 @@ pub struct CollectorPort<'a> {
 /// // Two warps of 16 registers; one collector of 4 rows.
 /// let site = RegisterFileSite { rows: 32, warps: 2, sub_cores: 1, registers_per_thread: 16, tickets: 4, seed: 1 };
 /// let mut file = design.build(site)?;
-/// file.prepare(16);
+/// file.prepare(&WarpRows::even(16));
 /// assert!(file.offer_write(1, Reg(5), ALL_LANES, &Row::splat(42), Cycle(0)));
 /// let (mut rows, mut arrived) = ([Row::ZERO; 4], Vec::new());
 /// file.request(1, &[Reg(5)], Ticket(2), &mut rows, Cycle(1));
@@ -53,9 +55,9 @@ pub struct CollectorPort<'a> {
 /// # Ok::<(), strata_memory::ParameterError>(())
 /// ```
 pub trait RegisterFile: Any + Send {
-    /// Lays out the rows before a launch: row r of warp w is at `w * rows_per_warp + r`. Values are undefined
-    /// afterwards, as in hardware.
-    fn prepare(&mut self, rows_per_warp: u32);
+    /// Lays out the rows before a launch: those of each warp follow those of the one before. Values are undefined afterwards, as in
+    /// hardware.
+    fn prepare(&mut self, rows: &WarpRows);
 
     /// Requests rows of one instruction; row n has ticket `first + n`. They are all rows of the instruction, unless
     /// it reads a register whose number it has to read first: that one is requested when the others have arrived,

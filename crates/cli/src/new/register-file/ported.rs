@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::statistics::{Definition, Group, Mark, Statistics, array_group};
 use strata_engine::{Cited, Cycle, Ring};
-use strata_memory::ParameterError;
 use strata_memory::doors::{
     Arrival, CollectorPort, Design, RegisterFile, RegisterFileDesign, RegisterFileSite, Ticket,
 };
+use strata_memory::{ParameterError, WarpRows};
 use strata_warp::{LaneMask, Reg, Row};
 
 /// Its section of a machine file: `[sm.register_file.NAME]`.
@@ -47,7 +47,7 @@ impl RegisterFileDesign for Config {
         self.check()?;
         Ok(Box::new(PortedRegisters {
             rows: Row::zeros(site.rows),
-            rows_per_warp: 0,
+            first_rows: WarpRows::even(0),
             write_ports: *self.write_ports,
             reads: Ring::new(site.tickets),
             writes: (Cycle::ZERO, 0),
@@ -81,7 +81,7 @@ const PORT_WRITES: Definition =
 
 struct PortedRegisters {
     rows: Vec<Row>,
-    rows_per_warp: u32,
+    first_rows: WarpRows,
     write_ports: u32,
     /// Places of rows asked for, and their tickets.
     reads: Ring<(usize, Ticket)>,
@@ -94,13 +94,13 @@ struct PortedRegisters {
 
 impl PortedRegisters {
     fn place(&self, warp: u8, register: Reg) -> usize {
-        usize::from(warp) * self.rows_per_warp as usize + usize::from(register.0)
+        self.first_rows.first(warp) as usize + usize::from(register.0)
     }
 }
 
 impl RegisterFile for PortedRegisters {
-    fn prepare(&mut self, rows_per_warp: u32) {
-        self.rows_per_warp = rows_per_warp;
+    fn prepare(&mut self, rows: &WarpRows) {
+        self.first_rows.clone_from(rows);
     }
 
     fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, _rows: &mut [Row], _now: Cycle) {

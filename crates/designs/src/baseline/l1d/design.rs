@@ -39,6 +39,10 @@ impl L1dDesign for SramL1dConfig {
         true
     }
 
+    fn follows_host_copies(&self) -> bool {
+        true
+    }
+
     fn can_resize(&self) -> bool {
         self.unified.as_ref().is_some_and(|unified| **unified)
     }

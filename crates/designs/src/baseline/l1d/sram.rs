@@ -6,7 +6,7 @@ use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
 use strata_memory::doors::{Access, Completion, Design, Hint, HintLevel, Hinted, L1d, LineNews, Refusal};
 use strata_memory::prefetch::Prefetching;
-use strata_memory::{NodeId, Packet, ParameterError, SliceMap};
+use strata_memory::{ByteMask, Line, LineAddress, NodeId, Packet, ParameterError, SliceMap};
 
 use super::config::SramL1dConfig;
 use super::store::SramStore;
@@ -108,6 +108,21 @@ impl L1d for SramL1d {
         let frames = self.chassis.cache.frames().count();
         if let Some(prefetching) = &mut self.chassis.prefetching {
             prefetching.resize(frames);
+        }
+    }
+
+    fn peek(&self, line: LineAddress, below: &mut Line) {
+        if let Some(frame) = self.chassis.cache.store.sets.find(line) {
+            let frames = self.chassis.cache.frames();
+            below.merge(frames.dirty(frame), frames.data(frame));
+        }
+    }
+
+    fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        if let Some(frame) = self.chassis.cache.store.sets.find(line) {
+            let frames = self.chassis.cache.frames_mut();
+            let held = frames.valid(frame) & bytes;
+            frames.data_mut(frame).merge(held, data);
         }
     }
 

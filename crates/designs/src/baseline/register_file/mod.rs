@@ -4,7 +4,7 @@ use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileSite, Ticket};
 use strata_memory::sub_cores::parts;
-use strata_memory::{ParameterError, RegisterBanks};
+use strata_memory::{ParameterError, RegisterBanks, WarpRows};
 use strata_warp::{LaneMask, Reg, Row};
 
 mod design;
@@ -29,8 +29,8 @@ impl SramRegisterFile {
 }
 
 impl RegisterFile for SramRegisterFile {
-    fn prepare(&mut self, rows_per_warp: u32) {
-        self.0.prepare(rows_per_warp);
+    fn prepare(&mut self, rows: &WarpRows) {
+        self.0.prepare(rows);
     }
 
     #[inline(always)]
@@ -102,7 +102,7 @@ mod tests {
             seed: 0,
         };
         let mut file = SramRegisterFile::new(&config, site)?;
-        file.prepare(16);
+        file.prepare(&WarpRows::even(16));
         Ok(file)
     }
 

@@ -129,9 +129,9 @@ impl Planted {
 }
 
 impl RegisterFile for Planted {
-    fn prepare(&mut self, rows_per_warp: u32) {
+    fn prepare(&mut self, rows: &WarpRows) {
         if self.bug != Bug::PrepareIgnored || !self.prepared {
-            self.inner.prepare(rows_per_warp);
+            self.inner.prepare(rows);
         }
         self.prepared = true;
     }

@@ -87,6 +87,10 @@ impl L1dDesign for DenovoL1dConfig {
         Coherence::Owners
     }
 
+    fn follows_host_copies(&self) -> bool {
+        true
+    }
+
     fn build(&self, site: L1dSite) -> Result<Box<dyn L1d>, ParameterError> {
         let mut config = self.clone();
         config.bypass_entries.value += site.held_loads;

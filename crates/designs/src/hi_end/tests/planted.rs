@@ -5,6 +5,7 @@
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
+use strata_memory::WarpRows;
 use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileSite, Ticket};
 use strata_warp::{ALL_LANES, LaneMask, Reg, Row};
 
@@ -106,8 +107,8 @@ impl Planted {
 }
 
 impl RegisterFile for Planted {
-    fn prepare(&mut self, rows_per_warp: u32) {
-        self.inner.prepare(rows_per_warp);
+    fn prepare(&mut self, rows: &WarpRows) {
+        self.inner.prepare(rows);
     }
 
     fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, rows: &mut [Row], now: Cycle) {

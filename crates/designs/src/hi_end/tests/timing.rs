@@ -2,6 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
+use strata_memory::WarpRows;
 use strata_memory::doors::{
     Arrival, CollectorPort, RegisterFile, RegisterFileDesign, RegisterFileSite, Ticket,
 };
@@ -23,9 +24,9 @@ impl Bench {
         let (rows, warps, tickets) = (1024, 48, 8);
         let site = RegisterFileSite { rows, warps, sub_cores: 1, registers_per_thread: 20, tickets, seed: 0 };
         let mut file = design.build(site).unwrap();
-        file.prepare(20);
+        file.prepare(&WarpRows::even(20));
         let mut layout = Layout::new(64, 64, 1024);
-        layout.prepare(20);
+        layout.prepare(&WarpRows::even(20));
         Bench { layout, file, rows: vec![Row::ZERO; 8], now: Cycle(100) }
     }
 

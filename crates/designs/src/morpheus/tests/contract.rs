@@ -7,7 +7,7 @@ use super::warps::{Bug, Helped};
 use super::{controller, published, small, with};
 use crate::contract::Outcome;
 use crate::contract::llc::{Contract, check_with_skips};
-use crate::morpheus::{Buffered, Compression, Insertions, MorpheusConfig, Prediction, SharedSets};
+use crate::morpheus::{Buffered, Compression, Insertions, L1Sets, MorpheusConfig, Prediction, SharedSets};
 
 const WARPS: u32 = 3;
 
@@ -15,7 +15,7 @@ fn run(config: &MorpheusConfig, contract: Contract, bug: Bug, refuses: bool) -> 
     check_with_skips(&contract, &mut || {
         let slice = NodeId::from(contract.l1ds);
         let helped = Helped::new(controller(config, WARPS, slice), slice, (WARPS, *config.ways), bug)
-            .with_shared(config.shared_ways());
+            .with_others(config.shared_ways(), config.l1_ways());
         Box::new(if refuses { helped.without_atomics() } else { helped })
     })
 }
@@ -141,11 +141,40 @@ fn the_contract_holds_for_mixes_of_sets() {
     assert!(!caught(Bug::None) && caught(Bug::OneSharedWayMore));
 }
 
+/// Of three sets so many in an L1D, which has room for so many blocks of each.
+fn with_l1(config: &MorpheusConfig, warps: u32, ways: u32) -> MorpheusConfig {
+    let cited = |value| Cited::new(value, "test");
+    let l1 = Some(L1Sets { warps: cited(warps), ways: cited(ways) });
+    MorpheusConfig { warps: cited(WARPS), l1, ..config.clone() }
+}
+
+#[test]
+fn the_contract_holds_for_sets_in_an_l1d() {
+    for (shared, warps, ways) in [(0, 1, 5), (1, 1, 2), (1, 2, 1), (0, 3, 4)] {
+        for prediction in [Prediction::Bloom, Prediction::None, Prediction::Perfect] {
+            let config = with_l1(&mixed(&with(prediction), shared, 3), warps, ways);
+            let outcome = holds(&config, Contract { special: 25, rests: true, ..Contract::shared(9) });
+            let [hits, misses, atomics] = ["true_hits", "false_hits", "atomic_operations"];
+            assert!([hits, misses, atomics].iter().all(|name| count(&outcome, name) > 0));
+            if warps == WARPS {
+                // Nothing is predicted, inserted or looked up in filters: all requests go to the L1D.
+                let none = ["predicted_misses", "fetches", "filter_reads", "filter_writes", "patches"];
+                assert!(none.iter().all(|name| count(&outcome, name) == 0));
+            }
+        }
+    }
+    for bug in [Bug::VictimLost, Bug::StaleRead, Bug::AtomicTwice, Bug::HostCopyLost] {
+        let config = with_l1(&small(), WARPS, 2);
+        let caught = run(&config, Contract { special: 25, rests: true, ..Contract::shared(3) }, bug, false);
+        assert!(caught.is_err(), "{bug:?} was not caught");
+    }
+}
+
 /// Sets of a kernel that compresses: up to eight blocks in two registers.
 fn compressed(prediction: Prediction) -> MorpheusConfig {
     let mut config = with(prediction);
     let cited = |value| Cited::new(value, "test");
-    config.compression = Some(Compression { epoch_cycles: cited(1000), blocks: cited(3) });
+    config.compression = Some(Compression { epoch_cycles: cited(1000), blocks: cited(3), counts: None });
     config
 }
 
@@ -153,7 +182,7 @@ fn run_compressed(config: &MorpheusConfig, contract: Contract, bug: Bug) -> Resu
     check_with_skips(&contract, &mut || {
         let slice = NodeId::from(contract.l1ds);
         let helped = Helped::new(controller(config, WARPS, slice), slice, (WARPS, *config.ways), bug);
-        Box::new(helped.with_shared(config.shared_ways()).compressed())
+        Box::new(helped.with_others(config.shared_ways(), config.l1_ways()).compressed())
     })
 }
 
@@ -182,13 +211,19 @@ fn run_published(config: &MorpheusConfig, contract: Contract) -> Result<Outcome,
 /// costs.
 fn traffic(seed: u64) {
     let contract = if seed.is_multiple_of(2) { Contract::alone(seed) } else { Contract::shared(seed) };
-    let contract = Contract { special: 25, ..contract };
+    let l1 = (seed / 5 % 4) as u32;
+    // Host copies ask L1Ds between launches, and controllers earlier than that.
+    let contract = Contract { special: 25, rests: l1 > 0, ..contract };
     let lines = [Buffered::WholeOperation, Buffered::OnlyCopy];
     let buffered = Cited::new(lines[(seed / 6 % 2) as usize], "test");
     let turns = [Insertions::InTurn, Insertions::AfterRequests, Insertions::DroppedWhenBusy];
     let insertions = Cited::new(turns[(seed / 12 % 3) as usize], "test");
-    // Sets of both kinds, in every proportion.
-    let mixed = |config: MorpheusConfig| mixed(&config, (seed / 36 % 4) as u32, 1 + (seed / 144 % 5) as u32);
+    // Sets of all kinds, in every proportion.
+    let mixed = |config: MorpheusConfig| {
+        let shared = (seed / 36 % 4) as u32;
+        let config = mixed(&config, shared, 1 + (seed / 144 % 5) as u32);
+        with_l1(&config, l1.min(WARPS - shared), 1 + (seed / 11 % 4) as u32)
+    };
     let gather_cycles = Cited::new([0, 1, 40, 1000][(seed / 7 % 4) as usize], "test");
     let of_seed = |config| MorpheusConfig {
         insertions: insertions.clone(),

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use strata_memory::area::{AreaSize, total};
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
-use strata_memory::doors::Design;
+use strata_memory::doors::{Design, SetPlace};
 use strata_memory::{Line, LineAddress};
 
 use crate::morpheus::atomics::{self, Asked};
 use crate::morpheus::separator::{Part, Separator};
-use crate::morpheus::sets::Sets;
+use crate::morpheus::sets::{Sets, Ways};
 use crate::morpheus::{Filter, MorpheusConfig, Predictor};
 
 #[test]
@@ -37,15 +37,31 @@ fn lines_are_divided_in_proportion_and_numbered_without_gaps() {
 /// Sets get lines in proportion to their blocks, whatever they are kept in.
 #[test]
 fn sets_share_lines_by_capacity() {
-    let ways = |row: u32| if row % 3 == 2 { 50_u64 } else { 28 };
-    let sets = Sets::new(60, |row| row % 3 == 2, (28, 50));
-    let mut lines = [0_u64; 60];
-    assert_eq!(sets.lines(), (0..60).map(ways).sum::<u64>());
-    (0..7 * sets.lines()).for_each(|line| lines[sets.row_of(line) as usize] += 1);
-    assert!((0..60_u32).all(|row| lines[row as usize] == 7 * ways(row)));
-    assert_eq!(Sets::new(0, |_| false, (28, 50)).lines(), 0);
-    for (is_shared, ways) in [(false, (4, 0)), (true, (0, 4))] {
-        let sets = Sets::new(2, |_| is_shared, ways);
+    use SetPlace::{L1d, Registers, SharedMemory};
+    let ways = Ways { registers: 28, shared: 50, l1: 64 };
+    let of = |place| match place {
+        Registers => 28_u64,
+        SharedMemory => 50,
+        L1d => 64,
+    };
+    let all = [
+        [Registers, Registers, SharedMemory],
+        [Registers, SharedMemory, L1d],
+        [Registers, L1d, L1d],
+        [SharedMemory, L1d, L1d],
+    ];
+    for places in all {
+        let place = |row: u32| places[row as usize % 3];
+        let sets = Sets::new(60, place, ways);
+        let mut lines = [0_u64; 60];
+        assert_eq!(sets.lines(), (0..60).map(|row| of(place(row))).sum::<u64>());
+        (0..7 * sets.lines()).for_each(|line| lines[sets.row_of(line) as usize] += 1);
+        assert!((0..60_u32).all(|row| lines[row as usize] == 7 * of(place(row))), "{places:?}");
+        assert!((0..60).all(|row| sets.place(row) == place(row)));
+    }
+    assert_eq!(Sets::new(0, |_| Registers, ways).lines(), 0);
+    for place in [Registers, SharedMemory, L1d] {
+        let sets = Sets::new(2, |_| place, Ways { registers: 4, shared: 4, l1: 4 });
         assert_eq!((sets.lines(), sets.row_of(6), sets.row_of(7)), (8, 0, 1));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use strata_engine::seed::Stream;
 use strata_engine::statistics::Group;
 use strata_engine::{Cycle, DelayLine};
-use strata_memory::doors::{DramPort, Llc};
+use strata_memory::doors::{DramPort, Llc, SetPlace};
 use strata_memory::window::{self, operation, result};
 use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Packet};
 
@@ -78,6 +78,8 @@ pub struct Helped {
     ways: usize,
     /// Blocks of sets in shared memory.
     shared_ways: usize,
+    /// Blocks of sets in an L1D.
+    l1_ways: usize,
     bug: Bug,
     /// Whether warps have no atomics.
     refuses: bool,
@@ -109,6 +111,7 @@ impl Helped {
             warps: (0..warps).map(|_| warp()).collect(),
             ways: (ways + u32::from(bug == Bug::OneWayMore)) as usize,
             shared_ways: 0,
+            l1_ways: 0,
             bug,
             refuses: false,
             tells_depth: false,
@@ -129,17 +132,34 @@ impl Helped {
         Helped { refuses: true, ..self }
     }
 
-    /// With sets in shared memory of so many blocks, where the controller has them.
-    pub fn with_shared(self, ways: u32) -> Helped {
-        Helped { shared_ways: ways as usize, ..self }
+    /// With sets in shared memory and in an L1D of so many blocks, where the controller has them.
+    pub fn with_others(self, shared_ways: u32, l1_ways: u32) -> Helped {
+        Helped { shared_ways: shared_ways as usize, l1_ways: l1_ways as usize, ..self }
     }
 
     /// The blocks of a set, and whether it drives out any block and tells how deep it is.
     fn kind_of_set(&self, number: u32) -> (usize, bool) {
-        match self.controller.sets.is_shared(number) {
-            true => (self.shared_ways + usize::from(self.bug == Bug::OneSharedWayMore), false),
-            false => (self.ways, self.tells_depth),
+        match self.controller.sets.place(number) {
+            SetPlace::Registers => (self.ways, self.tells_depth),
+            SetPlace::SharedMemory => {
+                (self.shared_ways + usize::from(self.bug == Bug::OneSharedWayMore), false)
+            }
+            SetPlace::L1d => (self.l1_ways, false),
         }
+    }
+
+    fn is_in_l1(&self, number: u32) -> bool {
+        self.controller.sets.place(number) == SetPlace::L1d
+    }
+
+    /// Where an L1D has a line, since host copies ask it.
+    fn in_l1(&self, line: LineAddress) -> Option<(usize, usize)> {
+        let of_l1 = (0..self.warps.len()).filter(|number| self.is_in_l1(*number as u32));
+        of_l1
+            .filter_map(|number| {
+                Some((number, self.warps[number].blocks.iter().position(|block| block.line == line)?))
+            })
+            .next()
     }
 
     /// As the sets of a kernel that compresses.
@@ -330,7 +350,12 @@ impl Helped {
     }
 
     fn result_of(&self, number: u32) -> u32 {
-        if self.warps[number as usize].was_there { result::HIT } else { result::MISSED }
+        // An L1D does not say what it lacked.
+        if self.warps[number as usize].was_there || self.is_in_l1(number) {
+            result::HIT
+        } else {
+            result::MISSED
+        }
     }
 
     fn end(&mut self, number: u32, result: u32, now: Cycle) {
@@ -397,13 +422,22 @@ impl Llc for Helped {
     }
 
     fn peek(&self, line: LineAddress, below: &mut Line) {
+        if let Some((warp, place)) = self.in_l1(line)
+            && self.warps[warp].blocks[place].is_dirty
+        {
+            below.0 = self.warps[warp].blocks[place].data.0;
+        }
         self.controller.peek(line, below);
     }
 
     fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
-        if self.bug != Bug::HostCopyLost {
-            self.controller.poke(line, bytes, data);
+        if self.bug == Bug::HostCopyLost {
+            return;
         }
+        if let Some((warp, place)) = self.in_l1(line) {
+            self.warps[warp].blocks[place].data.merge(bytes, data);
+        }
+        self.controller.poke(line, bytes, data);
     }
 
     fn is_settled(&self) -> bool {

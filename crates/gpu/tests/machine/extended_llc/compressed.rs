@@ -2,7 +2,7 @@
 //! as deep as they say; classes as the base-delta library has them; and more blocks than registers.
 
 use strata_engine::seed::Stream;
-use strata_gpu::extended_llc::{ENTRY, Indirection, Kernel, Requests, result};
+use strata_gpu::extended_llc::{ENTRY, Indirection, Kernel, Levels, Requests, result};
 use strata_memory::atomic::AtomicType;
 use strata_memory::base_delta::{DeltaWidth, narrowest};
 
@@ -14,8 +14,12 @@ use super::{Case, INDIRECTIONS, in_registers, rtx3080};
 const NEVER: u32 = u32::MAX;
 
 fn compressed(indirection: Indirection, warps: u32, ways: u32, epoch: u32) -> Sets {
+    with(Levels::History, indirection, (warps, ways, epoch))
+}
+
+fn with(levels: Levels, indirection: Indirection, (warps, ways, epoch): (u32, u32, u32)) -> Sets {
     let plain = in_registers(indirection, warps, ways);
-    Sets { kernel: Kernel { compression: true, ..plain.kernel }, epoch, ..plain }
+    Sets { kernel: Kernel { compression: Some(levels), ..plain.kernel }, epoch, ..plain }
 }
 
 /// A block whose words differ from the first by so many bits with their sign; anything with 32.
@@ -119,7 +123,7 @@ fn thirty_two_registers_of_blocks_fit_those_of_32_warps() {
             indirection,
             requests,
             fetches: requests == Requests::Polled,
-            compression: true,
+            compression: Some(Levels::History),
         }
         .text();
         let module = strata_workloads::Module { name: "extended_llc.ptx", text: &text };
@@ -167,9 +171,12 @@ fn bytes_are_right_whatever_the_levels() {
             let outcome = case.on_reference_with(&case.sets.text()).expect("it runs");
             check(&case, &outcome).unwrap_or_else(|error| panic!("{indirection:?}, {ways} ways: {error}"));
         }
-        let case = varied(compressed(indirection, 2, 6, 10_000), 300, 77);
-        let outcome = case.on_machine_unchecked(&rtx3080(&[]), &case.sets.text()).expect("it runs");
-        check(&case, &outcome).unwrap_or_else(|error| panic!("{indirection:?}, modelled: {error}"));
+        for levels in [Levels::History, Levels::Epoch] {
+            let case = varied(with(levels, indirection, (2, 6, 10_000)), 300, 77);
+            let outcome = case.on_machine_unchecked(&rtx3080(&[]), &case.sets.text()).expect("it runs");
+            check(&case, &outcome)
+                .unwrap_or_else(|error| panic!("{indirection:?}, {levels:?}, modelled: {error}"));
+        }
     }
 }
 
@@ -262,6 +269,38 @@ fn levels_that_suit_stay() {
     assert!(text.contains(halving));
     assert_eq!(misses(&text), 0);
     assert!(misses(&text.replace(halving, "\tmov.b32 %index, 0;\n")) > 0);
+}
+
+/// Where only blocks of the epoch count, levels follow what comes at once; where all do, only once it outweighs what came before.
+#[test]
+fn levels_follow_the_epoch_or_the_history() {
+    let mut stream = Stream::new(9, "turn");
+    let narrow: Vec<Bytes> = (0..28).map(|_| block(&mut stream, 8)).collect();
+    let wide: Vec<Bytes> = (0..8).map(|_| block(&mut stream, 32)).collect();
+    let memory: Vec<Bytes> = narrow.iter().chain(&wide).copied().collect();
+    let insertion = |block: usize| Request {
+        action: Action::Insert { dirty: true },
+        block,
+        payload: memory[block],
+        swap: [0; 128],
+    };
+    // Narrow blocks fill the set; wide ones come for a while; which narrow ones are left? Those used last are asked for first, so that
+    // what is brought drives out none that is still to be asked for.
+    let before = 20 * narrow.len();
+    let list: Vec<Request> =
+        (0..before).map(|at| at % narrow.len()).chain((0..40).map(|at| 28 + at % 8)).map(insertion).collect();
+    let read = |block: usize| Request { action: Action::Read, ..insertion(block) };
+    let list: Vec<Request> = list.into_iter().chain((0..28).rev().map(read)).collect();
+    let left = |levels| {
+        let sets = with(levels, Indirection::Instruction, (1, 8, 5_000));
+        let case = Case { sets, requests: vec![list.clone()], memory: memory.clone() };
+        let outcome = case.on_reference_with(&case.sets.text()).expect("it runs");
+        check(&case, &outcome).expect("bytes are right");
+        let reads = &outcome.answers[0][before + 40..];
+        reads.iter().filter(|answer| result::told(answer.result).result == result::HIT).count()
+    };
+    let (history, epoch) = (left(Levels::History), left(Levels::Epoch));
+    assert!(history > 7 && epoch == 0, "{history} and {epoch} narrow blocks are left");
 }
 
 /// Mistakes that only a compressed set can make.

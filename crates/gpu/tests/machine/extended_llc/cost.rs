@@ -1,7 +1,7 @@
 //! What requests cost on an RTX 3080, in cycles of the kernel from the arrival of a request to the store of its result, with one
 //! warp on the SM. docs/extended-llc.md has the same table.
 
-use strata_gpu::extended_llc::{Indirection, Kernel};
+use strata_gpu::extended_llc::{Indirection, Kernel, Levels};
 use strata_memory::atomic::{AtomicOp, AtomicType};
 
 use super::bench::Sets;
@@ -40,7 +40,7 @@ const COSTS: &[(&str, Action, [u32; 4])] = &[
 
 /// The kernels of the table's columns.
 fn columns() -> impl Iterator<Item = Sets> {
-    [false, true].into_iter().flat_map(|compression| {
+    [None, Some(Levels::History)].into_iter().flat_map(|compression| {
         [Indirection::Branch, Indirection::Instruction].map(|indirection| {
             let plain = in_registers(indirection, 1, 32);
             Sets { kernel: Kernel { compression, ..plain.kernel }, epoch: u32::MAX, ..plain }

@@ -127,7 +127,7 @@ fn in_registers(indirection: Indirection, warps: u32, ways: u32) -> Sets {
         indirection,
         requests: Requests::Polled,
         fetches: true,
-        compression: false,
+        compression: None,
     };
     Sets { kernel, register_sets: warps, shared_sets: 0, ways, shared_ways: 0, epoch: 0 }
 }
@@ -145,7 +145,7 @@ fn thirty_two_blocks_fit_the_registers_of_48_warps() {
             indirection,
             requests,
             fetches: requests == Requests::Polled,
-            compression: false,
+            compression: None,
         }
         .text();
         let module = Module { name: "extended_llc.ptx", text: &text };
@@ -199,7 +199,7 @@ fn random_requests_to_sets_in_shared_memory_and_in_the_l1d() {
                 indirection,
                 requests: Requests::Polled,
                 fetches: true,
-                compression: false,
+                compression: None,
             };
             let sets = Sets { kernel, register_sets: 2, shared_sets: 2, ways, shared_ways: ways, epoch: 0 };
             let case = Case::random(sets, 200, 40 + seed as u64);

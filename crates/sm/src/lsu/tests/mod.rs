@@ -133,6 +133,7 @@ pub fn launch() -> Launch {
         dynamic_shared: 0,
         local_at: Address(LOCAL_AT),
         allocations: vec![(BASE, BASE + HEAP_BYTES / 2), (BASE + HEAP_BYTES / 2, BASE + HEAP_BYTES)],
+        registers: None,
         headers: Arc::default(),
         number: 0,
         micro: crate::micro::MicroCode::default(),

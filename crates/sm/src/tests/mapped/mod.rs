@@ -74,6 +74,7 @@ fn launch(kernel: &Arc<Kernel>, grid: u32, block: u32) -> Launch {
         dynamic_shared: 0,
         local_at: Address(0),
         allocations: vec![(BASE, BASE + 4 * WORDS as u64)],
+        registers: None,
         headers: Arc::default(),
         number: 0,
         micro: crate::micro::MicroCode::default(),

@@ -1,18 +1,21 @@
 //! The kernel that SMs in cache mode run, as a machine's file has it: it must fit their registers and shared memory.
 
+mod registers;
+
 use std::sync::Arc;
 
 use strata_memory::doors::HelperKernel;
-use strata_ptx::back::Options;
+use strata_ptx::back::{Options, RegisterAllocation};
 use strata_ptx::program;
 use strata_workloads::Module;
 
 use super::MachineFile;
-use crate::extended_llc::{BLOCK_BYTES, ENTRY, Indirection, Kernel, Requests};
+use crate::extended_llc::{BLOCK_BYTES, ENTRY, Indirection, Kernel, Levels, Requests};
 use crate::program::Program;
+use registers::Registers;
 
 /// Most registers of an array that `mov.indirect` reaches.
-const MOST_INDIRECT: u32 = 128;
+pub(super) const MOST_INDIRECT: u32 = 128;
 
 /// The kernel.
 pub struct Helper {
@@ -22,6 +25,8 @@ pub struct Helper {
     pub ctas: u32,
     /// Its code.
     pub compiled: Arc<program::Kernel>,
+    /// Registers of each warp of a CTA, where places of sets are launches of their own.
+    pub registers: Option<Vec<u32>>,
 }
 
 /// Compiles the kernel with options for so many warps; `None` if the machine has no SMs in cache mode, or these rest.
@@ -55,20 +60,33 @@ pub(super) fn compile(
             kernel.shared_ways
         ));
     }
-    let compression = kernel.compression.is_some();
+    let compression = kernel.compression.map(|epochs| match epochs.count_anew {
+        false => Levels::History,
+        true => Levels::Epoch,
+    });
     let HelperKernel { warps, ways, shared_ways, fetches, .. } = kernel;
     let requests = if kernel.polls { Requests::Polled } else { Requests::Held };
     let warps = warps / ctas;
-    let text = Kernel { warps, ctas, ways, shared_ways, indirection, requests, fetches, compression }.text();
+    let bound = if kernel.by_place { 0 } else { ctas };
+    let text =
+        Kernel { warps, ctas: bound, ways, shared_ways, indirection, requests, fetches, compression }.text();
     let module = Module { name: "extended_llc.ptx", text: &text };
     let compile = |options| {
         let mut program = Program::parse(module, options).map_err(|errors| errors.to_string())?;
         program.kernel(ENTRY).map_err(|error| format!("{ENTRY}: {error}"))
     };
+    if kernel.by_place {
+        // No part is to have more registers than it needs.
+        let options = Options { allocation: RegisterAllocation::Tight, ..options };
+        let compile = |max_registers| compile(Options { max_registers, ..options });
+        return by_place(file, &kernel, &text, compile).map(|(compiled, registers)| {
+            Some(Helper { kernel, ctas, compiled, registers: Some(registers.of_cta(ctas)) })
+        });
+    }
     let found = options.max_registers;
     let compiled = compile(options)?;
     if compiled.spill_bytes == 0 && compiled.registers <= found {
-        return Ok(Some(Helper { kernel, ctas, compiled }));
+        return Ok(Some(Helper { kernel, ctas, compiled, registers: None }));
     }
     // What it takes without a limit, if that is more: it can spill with as many, too.
     let wanted = match compile(Options { max_registers: 255, ..options })?.registers {
@@ -82,5 +100,29 @@ pub(super) fn compile(
     Err(format!(
         "{limit}, expected {wanted}, which the kernel of the SMs in cache mode takes; fewer of llc.{name}.warps or \
          llc.{name}.ways need fewer"
+    ))
+}
+
+/// Compiles the kernel for warps that have as many registers as those of their place need: those with sets in registers have what the
+/// others leave.
+fn by_place(
+    file: &MachineFile,
+    kernel: &HelperKernel,
+    text: &str,
+    compile: impl Fn(u32) -> Result<Arc<program::Kernel>, String>,
+) -> Result<(Arc<program::Kernel>, Registers), String> {
+    let (all, unit, most) = (*file.sm.registers, *file.sm.register_unit, *file.sm.registers_per_thread);
+    let wanted = compile(most)?;
+    let left = Registers::needed(&wanted, text, kernel).left(all, unit).min(most);
+    let compiled = compile(left)?;
+    let needed = Registers::needed(&compiled, text, kernel);
+    if compiled.spill_bytes == 0 && needed.all(unit) <= all {
+        return Ok((compiled, needed));
+    }
+    let [shared, l1] = needed.of_others();
+    Err(format!(
+        "llc.{}.ways: found {}, expected fewer: {} warps with sets in shared memory have {shared} registers a thread and {} with \
+         sets in the L1D {l1}, which leaves {left} to each of the others of sm.registers, and the kernel takes {}",
+        file.doors.llc.name, kernel.ways, kernel.shared_warps, kernel.l1_warps, wanted.registers
     ))
 }
