@@ -9,6 +9,7 @@
 //! as its program does.
 
 mod area;
+mod breakdown;
 mod claims;
 mod cluster;
 mod compare;

@@ -11,6 +11,7 @@ use strata_lab::program;
 use strata_workloads::launch_file;
 use strata_workloads::{HostProgram, Size};
 
+use crate::breakdown::BreakdownArguments;
 use crate::choice::MachineChoice;
 use crate::dump::{BufferArguments, Dump};
 use crate::files::Files;
@@ -54,7 +55,7 @@ pub struct RunArguments {
     check: bool,
     /// Find data races instead: run on the reference executor only, without timing.
     #[arg(long, conflicts_with_all = [
-        "threads", "window", "check", "from_launch", "to_launch", "kernel", "warm", "max_cycles", "timeline", "shown", "dumped",
+        "threads", "window", "check", "from_launch", "to_launch", "kernel", "warm", "max_cycles", "timeline", "shown", "dumped", "by",
     ])]
     races: bool,
     /// Measure only from this launch on, counted from 0. Earlier ones run on the reference executor, in no time.
@@ -76,6 +77,8 @@ pub struct RunArguments {
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
     #[command(flatten)]
+    breakdown: BreakdownArguments,
+    #[command(flatten)]
     buffers: BufferArguments,
     /// Write counters and energy over time to this CSV file, one line per span.
     #[arg(long, value_name = "FILE.csv")]
@@ -95,6 +98,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     if arguments.races {
         return races::find(program.as_ref(), size.as_deref(), &machine, arguments.json.as_deref());
     }
+    arguments.breakdown.check(&machine)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = arguments.threads.unwrap_or(cores);
     if threads == 0 {
@@ -142,6 +146,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         },
         provenance,
         sample_cycles: arguments.timeline.is_some().then_some(arguments.span),
+        by: &arguments.breakdown.by,
         progress: &mut show,
         so_far: &mut |result| json.iter_mut().for_each(|json| json.so_far(result)),
     });
@@ -159,7 +164,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let shown = match &json {
         None if arguments.json.is_some() => print(&report::text(&result.to_json())),
         _ if did_nothing => Ok(()),
-        _ => print(&result.summary()),
+        _ => print(&(result.summary() + &arguments.breakdown.text(&result))),
     };
     let written = json.as_mut().map_or(Ok(()), |json| json.end(&result));
     let timeline = timeline.map_or(Ok(()), Timeline::end);

@@ -218,6 +218,7 @@ impl Results {
             launches: Vec::new(),
             phases: Vec::new(),
             statistics: kept.statistics,
+            breakdowns: Vec::new(),
             energy,
             lifetimes,
             cost: SimulationCost {

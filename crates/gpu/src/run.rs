@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::races::Races;
 use crate::region::Region;
 use crate::results::{
-    Checked, LaunchResult, PhaseResult, Provenance, RunResult, SimulationCost, Verdict, peak_memory_bytes,
+    By, Checked, LaunchResult, PhaseResult, Provenance, RunResult, SimulationCost, Verdict, peak_memory_bytes,
 };
 
 /// What to run, on which machine, and how.
@@ -51,6 +51,8 @@ pub struct RunRequest<'a> {
     pub provenance: Provenance,
     /// Sample the counters at this interval, in cycles of each launch.
     pub sample_cycles: Option<u64>,
+    /// What counters are broken down by.
+    pub by: &'a [By],
     /// Called from time to time with the progress of the run, and for every span.
     pub progress: &'a mut dyn FnMut(&Progress),
     /// Called before the first launch and after each one, with what makes the results until then.
@@ -81,6 +83,7 @@ impl<'a> RunRequest<'a> {
             region: Region::default(),
             provenance: Provenance::default(),
             sample_cycles: None,
+            by: &[],
             progress,
             so_far,
         }
@@ -141,6 +144,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     }
     about.region.check(timed.kernel_names(), program.plan().as_ref()).map_err(RunError::Refused)?;
     timed.measure_only(about.region.clone());
+    timed.gpu().break_down(request.by);
     let mut left = Vec::new();
     let (outcome, checked, differences) = if check {
         let memory = *machine.file().gpu.memory_mib << 20;
@@ -283,6 +287,7 @@ impl About<'_> {
             // The GPU was not built if they could not be told.
             lifetimes: endurance::lifetimes(machine, &statistics, cycles).unwrap_or_default(),
             statistics,
+            breakdowns: gpu.breakdowns().to_vec(),
         }
     }
 }

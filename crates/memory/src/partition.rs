@@ -129,6 +129,14 @@ impl PartitionIsland {
         groups
     }
 
+    /// The counters of one of its slices, by its place among them, with the cache behind it.
+    pub fn slice_statistics(&self, place: usize) -> Vec<Group> {
+        let ends = &self.slices[place].ends;
+        let mut groups = ends.llc.statistics();
+        groups.extend(ends.cache.as_ref().map(|cache| cache.statistics()));
+        groups
+    }
+
     /// Performs the cycle of every slice that has something to do.
     fn serve(&mut self, now: Cycle) {
         self.next = Cycle::NEVER;

@@ -273,3 +273,35 @@ fn a_timeline_is_a_table_that_adds_up() {
     let leaked = run["energy"]["structures"]["dram"]["leakage_pj"].as_f64().unwrap();
     assert!((sum(&|line| number(line, leakage)) - leaked).abs() < 1e-6 * leaked, "of {leaked}");
 }
+
+#[test]
+fn counters_are_broken_down() {
+    let folder = folder("by", &[]);
+    let file = folder.join("run.json").display().to_string();
+    let asked = ["--by", "sm", "--by", "launch", "--count", "sm.warp_instructions"];
+    let text = well(&[&["run", "bfs", "--json", &file][..], &asked].concat());
+    let run = json(&std::fs::read_to_string(&file).unwrap());
+    let all = run["statistics"]["sm"]["warp_instructions"].as_u64().unwrap();
+    for (by, first) in [("sm", "sm 0"), ("launch", "launch 0 (")] {
+        let parts = run["by"][by].as_array().unwrap();
+        let count =
+            |part: &serde_json::Value| part["statistics"]["sm"]["warp_instructions"].as_u64().unwrap();
+        assert_eq!(parts.iter().map(count).sum::<u64>(), all, "{by}");
+        assert!(parts[0]["part"].as_str().unwrap().starts_with(first), "{by}");
+        assert!(
+            text.lines().any(|line| line.contains(first) && line.ends_with(&count(&parts[0]).to_string()))
+        );
+    }
+    let ranked = well(&["run", "bfs", "--by", "channel"]);
+    assert!(
+        ranked.contains("most / mean") && ranked.contains("at\n") && ranked.contains("channel "),
+        "{ranked}"
+    );
+    let wrong = refused(&["run", "bfs", "--by", "sm", "--count", "sm.warp_instruction"]);
+    assert!(wrong.contains("--count sm.warp_instruction: found no such counter on gtx480"), "{wrong}");
+    assert!(wrong.contains("did you mean `sm.warp_instructions`"), "{wrong}");
+    assert!(
+        refused(&["run", "bfs", "--by", "sms"])
+            .contains("found `sms`, expected one of sm, slice, channel, launch")
+    );
+}

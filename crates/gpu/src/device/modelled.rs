@@ -24,7 +24,7 @@ use crate::machine::Machine;
 use crate::progress::Progress;
 use crate::region::Region;
 use crate::resident::{Resident, resident};
-use crate::results::{LaunchResult, PhaseResult, RunSchedule, Sample, merge_groups};
+use crate::results::{Breakdown, By, Counted, LaunchResult, PhaseResult, RunSchedule, Sample, merge_groups};
 
 /// Location of a kernel's code.
 #[derive(Clone, Copy)]
@@ -58,6 +58,8 @@ pub struct Modelled {
     region: Region,
     /// Counters of the launches in the region, and their cycles.
     measured: (Vec<Group>, u64),
+    /// The same counters by what was asked for.
+    breakdowns: Vec<Breakdown>,
 }
 
 impl Modelled {
@@ -94,7 +96,59 @@ impl Modelled {
             stopped_phase: None,
             region: Region::default(),
             measured: (Vec::new(), 0),
+            breakdowns: Vec::new(),
         })
+    }
+
+    /// Breaks counters of the launches that are measured down from now on. A whole run's begin with what was counted before its
+    /// first launch, while SMs in cache mode got their kernel.
+    pub fn break_down(&mut self, by: &[By]) {
+        self.breakdowns = by.iter().copied().map(Breakdown::new).collect();
+        if !self.region.is_everything() {
+            return;
+        }
+        let (all, parts) = (self.gpu.statistics(), self.parts());
+        for (breakdown, parts) in self.breakdowns.iter_mut().zip(parts) {
+            let is_nothing = all.iter().all(|group| group.values.iter().all(|value| *value == 0));
+            match breakdown.by {
+                By::Launch if is_nothing => {}
+                By::Launch => breakdown.add_part("before the first launch", all.clone()),
+                By::Sm | By::Slice | By::Channel => breakdown.parts = parts,
+            }
+        }
+    }
+
+    /// The counters by what was asked for.
+    pub fn breakdowns(&self) -> &[Breakdown] {
+        &self.breakdowns
+    }
+
+    /// The counters so far by each part that was asked for.
+    fn parts(&mut self) -> Vec<Vec<Counted>> {
+        self.breakdowns.iter().map(|breakdown| self.gpu.parts(breakdown.by)).collect()
+    }
+
+    /// Adds what a launch or host phase counted since `before`, in all and by part.
+    fn count(&mut self, name: &str, before: &Before, cycles: u64, is_measured: bool) -> Vec<Group> {
+        let counted = since(&self.gpu.statistics(), &before.all);
+        if !is_measured {
+            return counted;
+        }
+        merge_groups(&mut self.measured.0, counted.clone());
+        self.measured.1 += cycles;
+        let after = self.parts();
+        for ((breakdown, before), after) in self.breakdowns.iter_mut().zip(&before.parts).zip(&after) {
+            match breakdown.by {
+                By::Launch => breakdown.add_part(name, counted.clone()),
+                By::Sm | By::Slice | By::Channel => breakdown.add(before, after),
+            }
+        }
+        counted
+    }
+
+    /// All counters, and those of each part that was asked for.
+    fn before(&mut self) -> Before {
+        Before { all: self.gpu.statistics(), parts: self.parts() }
     }
 
     /// All counters so far, of the launches that are measured.
@@ -206,9 +260,9 @@ impl Modelled {
         heap: &Heap,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<LaunchResult, Stopped> {
-        let before = self.gpu.statistics();
+        let before = self.before();
         let in_region = self.region.has(launch.number, &launch.kernel.name);
-        let mut spans = (self.gpu.is_sampled() && in_region).then(|| Spans::new(before.clone()));
+        let mut spans = (self.gpu.is_sampled() && in_region).then(|| Spans::new(before.all.clone()));
         let mut state = Progress {
             launch: launch.number,
             kernel: launch.kernel.name.clone(),
@@ -236,7 +290,7 @@ impl Modelled {
                 progress(&Progress { sample: Some(last), ..state });
             }
         }
-        let result = finished.map(|finished| self.result(launch, heap, before, finished));
+        let result = finished.map(|finished| self.result(launch, heap, &before, finished));
         match stopped {
             None => Ok(result.expect("a launch that ended has a result")),
             Some(stopped) => {
@@ -286,18 +340,10 @@ impl Modelled {
     }
 
     /// What a launch did, whether it ended or was stopped.
-    fn result(
-        &mut self,
-        launch: &Launch,
-        heap: &Heap,
-        before: Vec<Group>,
-        finished: Finished,
-    ) -> LaunchResult {
-        let counted = since(&self.gpu.statistics(), &before);
-        if self.region.has(launch.number, &launch.kernel.name) {
-            merge_groups(&mut self.measured.0, counted.clone());
-            self.measured.1 += finished.cycles;
-        }
+    fn result(&mut self, launch: &Launch, heap: &Heap, before: &Before, finished: Finished) -> LaunchResult {
+        let is_measured = self.region.has(launch.number, &launch.kernel.name);
+        let name = format!("launch {} ({})", launch.number, launch.kernel.name);
+        let counted = self.count(&name, before, finished.cycles, is_measured);
         let issued = Issued::of(&counted);
         let energy = self.meter.as_ref().map(|meter| meter.report(&counted, finished.cycles));
         self.launches += 1;
@@ -325,6 +371,12 @@ impl Modelled {
 }
 
 /// What was counted since.
+/// Counters before a launch or host phase.
+struct Before {
+    all: Vec<Group>,
+    parts: Vec<Vec<Counted>>,
+}
+
 fn since(after: &[Group], before: &[Group]) -> Vec<Group> {
     after.iter().zip(before).map(|(after, before)| after.since(before)).collect()
 }

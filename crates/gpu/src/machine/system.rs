@@ -113,7 +113,7 @@ pub(crate) mod tests {
     fn refusal(machine: &str, system: &System) -> Option<&'static str> {
         match (machine, system.about.name.as_str(), system.about.paper.as_deref()) {
             ("rtx3080" | "rtx3080-quarter" | "apu-all" | "v100" | "a100" | "h200", "stash", _) => {
-                Some("expected sm.shared_bytes, 16384")
+                Some("expected 16384, as sm.shared_bytes has: set both")
             }
             (owners, "stash", _) if owners != "stash-apu" => {
                 Some("or a stash that is its own registry (`scratchpad.stash.accesses`)")

@@ -1,6 +1,7 @@
 //! Writes a run as JSON. Keys are stable; new ones may be added.
 
 use serde_json::{Map, Value, json};
+use strata_engine::statistics::Group;
 use strata_workloads::Glance;
 
 use super::energy;
@@ -19,19 +20,7 @@ impl RunResult {
 
     /// The result as JSON, of a run whose launches have these totals and are written elsewhere: `launches` is null.
     pub fn totals_to_json(&self, totals: &Totals) -> Value {
-        let statistics: Map<String, Value> = self
-            .statistics
-            .iter()
-            .map(|group| {
-                let counters: Map<String, Value> = group
-                    .definitions
-                    .iter()
-                    .zip(&group.values)
-                    .map(|(definition, value)| (definition.name.to_owned(), json!(value)))
-                    .collect();
-                (group.name.to_owned(), Value::Object(counters))
-            })
-            .collect();
+        let statistics = counters(&self.statistics);
         let lifetimes: Map<String, Value> = self.lifetimes.iter().map(energy::lifetime).collect();
         let mut run = json!({
             "schema": SCHEMA,
@@ -89,12 +78,28 @@ impl RunResult {
             "endurance": lifetimes,
             "statistics": statistics,
         });
+        if !self.breakdowns.is_empty() {
+            let by =
+                self.breakdowns.iter().map(|breakdown| (breakdown.by.name().to_owned(), breakdown.to_json()));
+            run["by"] = Value::Object(by.collect());
+        }
         if !self.phases.is_empty() {
             run["host_phases"] = self.phases.iter().map(PhaseResult::to_json).collect();
             run["host_phase_cycles"] = self.phase_cycles().into();
         }
         run
     }
+}
+
+/// Counters by group and name.
+pub(super) fn counters(groups: &[Group]) -> Map<String, Value> {
+    let of_group = |group: &Group| {
+        let counters = group.definitions.iter().zip(&group.values);
+        let counters: Map<String, Value> =
+            counters.map(|(definition, value)| (definition.name.to_owned(), json!(value))).collect();
+        (group.name.to_owned(), Value::Object(counters))
+    };
+    groups.iter().map(of_group).collect()
 }
 
 /// An output as JSON; what JSON has no number for is a string.

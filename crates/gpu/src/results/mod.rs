@@ -1,6 +1,7 @@
 //! Results of a run: the numbers, their hash, and the cost of the simulation.
 
 mod arrays;
+mod breakdown;
 mod energy;
 mod host;
 mod json;
@@ -20,6 +21,7 @@ use crate::energy::{EnergyReport, StructureEnergy};
 pub use crate::machine::MachineFacts;
 use crate::region::Region;
 
+pub use breakdown::{Breakdown, By, Counted};
 pub use host::peak_memory_bytes;
 pub(crate) use host::thread_time;
 pub use json::SCHEMA;
@@ -199,6 +201,8 @@ pub struct RunResult {
     pub phases: Vec<PhaseResult>,
     /// Counters, summed over the parts of each kind and over all launches.
     pub statistics: Vec<Group>,
+    /// The same counters by what was asked for.
+    pub breakdowns: Vec<Breakdown>,
     /// Energy of all launches, if the machine has an `energy` section.
     pub energy: Option<EnergyReport>,
     /// Lifetimes of arrays whose cells wear out.

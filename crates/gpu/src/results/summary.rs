@@ -370,6 +370,7 @@ mod tests {
             launches: vec![],
             phases: vec![],
             statistics,
+            breakdowns: vec![],
             energy: None,
             lifetimes: vec![],
             cost: SimulationCost::default(),

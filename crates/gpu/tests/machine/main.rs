@@ -3,6 +3,7 @@
 mod all_five;
 mod bad_machines;
 mod barriers;
+mod breakdown;
 mod calls;
 mod card;
 mod circles;

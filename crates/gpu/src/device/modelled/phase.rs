@@ -4,19 +4,19 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use strata_cpu::CpuStatistics;
-use strata_engine::statistics::{Group, Statistics};
+use strata_engine::statistics::Statistics;
 use strata_ptx::reference::Options;
 use strata_sm::launch::Launch;
 use strata_workloads::DeviceError;
 
-use super::{Modelled, failed, since};
+use super::{Before, Modelled, failed};
 use crate::device::card::Call;
 use crate::device::coreless::run_functionally;
 use crate::device::functional::executed;
 use crate::device::heap::Heap;
 use crate::gpu::{Observed, PhaseEnd, Stopped};
 use crate::progress::Progress;
-use crate::results::{PhaseResult, merge_groups};
+use crate::results::PhaseResult;
 
 impl Modelled {
     /// Runs a host phase.
@@ -53,7 +53,7 @@ impl Modelled {
         heap: &Heap,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<PhaseResult, Stopped> {
-        let before = self.gpu.statistics();
+        let before = self.before();
         let mut state = Progress {
             launch: launch.number,
             kernel: launch.kernel.name.clone(),
@@ -80,12 +80,10 @@ impl Modelled {
     }
 
     /// What a host phase did, whether it ended or was stopped.
-    fn phase_result(&mut self, launch: &Launch, heap: &Heap, before: &[Group], end: PhaseEnd) -> PhaseResult {
-        let counted = since(&self.gpu.statistics(), before);
-        if self.region.has_phase(launch.number, &launch.kernel.name) {
-            merge_groups(&mut self.measured.0, counted.clone());
-            self.measured.1 += end.cycles;
-        }
+    fn phase_result(&mut self, launch: &Launch, heap: &Heap, before: &Before, end: PhaseEnd) -> PhaseResult {
+        let is_measured = self.region.has_phase(launch.number, &launch.kernel.name);
+        let name = format!("host phase after {} launches ({})", launch.number, launch.kernel.name);
+        let counted = self.count(&name, before, end.cycles, is_measured);
         self.cycles += end.cycles;
         let cpu = counted.iter().find(|group| group.name == CpuStatistics::GROUP);
         let instructions = cpu.and_then(|group| group.get("instructions"));

@@ -1,0 +1,134 @@
+//! Counters by what they were counted in: each SM, slice or channel, or each launch.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::{Map, Value, json};
+use strata_engine::statistics::Group;
+
+use super::{json::counters, merge_groups};
+
+/// What counters are broken down by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// SMs, with their private memories.
+    Sm,
+    /// Slices of the last-level cache.
+    Slice,
+    /// Memory channels: their slices, and their DRAM.
+    Channel,
+    /// Launches.
+    Launch,
+}
+
+impl By {
+    /// All of them.
+    pub const ALL: [By; 4] = [By::Sm, By::Slice, By::Channel, By::Launch];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            By::Sm => "sm",
+            By::Slice => "slice",
+            By::Channel => "channel",
+            By::Launch => "launch",
+        }
+    }
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for By {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<By, String> {
+        let names = By::ALL.map(By::name);
+        let found = By::ALL.into_iter().find(|by| by.name() == name);
+        found.ok_or_else(|| format!("found `{name}`, expected one of {}", names.join(", ")))
+    }
+}
+
+/// The counters of one of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counted {
+    /// Which it is: `sm 3`, or `launch 0 (bfs_kernel)`.
+    pub name: String,
+    /// What it counted.
+    pub groups: Vec<Group>,
+}
+
+/// Counters of each SM, slice, channel or launch. Those of a group that all of them have add up to the run's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Breakdown {
+    /// By what.
+    pub by: By,
+    /// One for each, in order.
+    pub parts: Vec<Counted>,
+}
+
+impl Breakdown {
+    /// One in which nothing is counted yet.
+    pub fn new(by: By) -> Breakdown {
+        Breakdown { by, parts: Vec::new() }
+    }
+
+    /// Adds what each part counted from `before` to `after`, which name the same parts.
+    pub(crate) fn add(&mut self, before: &[Counted], after: &[Counted]) {
+        for (before, after) in before.iter().zip(after) {
+            let counted = after.groups.iter().zip(&before.groups).map(|(after, before)| after.since(before));
+            self.add_part(&after.name, counted.collect());
+        }
+    }
+
+    /// Adds what a part counted.
+    pub(crate) fn add_part(&mut self, name: &str, groups: Vec<Group>) {
+        match self.parts.iter_mut().find(|part| part.name == name) {
+            Some(part) => merge_groups(&mut part.groups, groups),
+            None => self.parts.push(Counted { name: name.to_owned(), groups }),
+        }
+    }
+
+    /// A counter of each part, by `GROUP.COUNTER`; `None` where a part does not have it.
+    pub fn counter(&self, path: &str) -> Vec<Option<u64>> {
+        let of = |part: &Counted| {
+            let (group, counter) = path.split_once('.')?;
+            // Groups of SMs in cache mode have a dot in their names.
+            let (group, counter) = match part.groups.iter().any(|found| found.name == group) {
+                true => (group, counter),
+                false => path.rsplit_once('.')?,
+            };
+            part.groups.iter().find(|found| found.name == group)?.get(counter)
+        };
+        self.parts.iter().map(of).collect()
+    }
+
+    /// Every counter that some part has, by `GROUP.COUNTER`, in order.
+    pub fn paths(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        let mut known: Vec<&str> = Vec::new();
+        for group in self.parts.iter().flat_map(|part| &part.groups) {
+            if !known.contains(&group.name) {
+                known.push(group.name);
+                paths.extend(
+                    group.definitions.iter().map(|counter| format!("{}.{}", group.name, counter.name)),
+                );
+            }
+        }
+        paths
+    }
+
+    /// By part: its counters, by group.
+    pub(super) fn to_json(&self) -> Value {
+        self.parts
+            .iter()
+            .map(|part| {
+                let groups: Map<String, Value> = counters(&part.groups);
+                json!({ "part": part.name, "statistics": groups })
+            })
+            .collect()
+    }
+}
