@@ -42,11 +42,9 @@ impl BreakdownArguments {
                 group.definitions.iter().map(|counter| format!("{}.{}", group.name, counter.name))
             })
             .collect();
-        for count in self.counts.iter().filter(|count| !known.contains(count)) {
-            let hint = did_you_mean(count, known.iter().map(String::as_str));
-            return Err(format!("--count {count}: found no such counter on {}{hint}", machine.name()));
-        }
-        Ok(())
+        let Some(count) = self.counts.iter().find(|count| !known.contains(count)) else { return Ok(()) };
+        let hint = did_you_mean(count, known.iter().map(String::as_str));
+        Err(format!("--count {count}: found no such counter on {}{hint}", machine.name()))
     }
 
     /// What was asked for, as text.
