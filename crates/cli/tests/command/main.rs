@@ -251,6 +251,14 @@ fn machines_are_checked() {
         )),
         "{err}"
     );
+    // A system's numbers are for the GPU of its paper.
+    let sets = well(&["machine", "fit", "gtx480", "--system", "morpheus-all"]);
+    let sets: Vec<&str> = sets.split_whitespace().collect();
+    well(&[&["machine", "check", "gtx480", "--system", "morpheus-all"][..], &sets].concat());
+    assert!(
+        refused(&["machine", "check", "gtx480", "--system", "morpheus-all"])
+            .contains("llc.morpheus.shared.ways")
+    );
 }
 
 #[test]
