@@ -1,6 +1,7 @@
 //! An assembled GPU: device memory between launches, and launches and host phases one after another.
 
 mod copies;
+mod counters;
 mod livelock;
 mod phase;
 mod queue;
@@ -32,7 +33,7 @@ use crate::assemble::{Islands, assemble};
 use crate::machine::Machine;
 pub use crate::makers::{Maker, Makers};
 use crate::part::Part;
-use crate::results::{By, Counted, PartWork, RunSchedule, merge_groups, modes, thread_time};
+use crate::results::{PartWork, RunSchedule, thread_time};
 
 /// Options of a GPU's runs.
 #[derive(Clone, Copy, Debug)]
@@ -485,50 +486,6 @@ impl Gpu {
     /// What stops the runs of this GPU from outside.
     pub fn interrupt(&self) -> Option<&'static AtomicBool> {
         self.options.interrupt
-    }
-
-    /// All counters, summed over the parts of each kind. SMs in cache mode have groups of their own, which come last.
-    pub fn statistics(&mut self) -> Vec<Group> {
-        let (mut groups, mut helpers) = (Vec::new(), Vec::new());
-        let in_cache_mode = self.helper_sms.clone();
-        for (index, part) in self.simulation.islands_mut().enumerate() {
-            if in_cache_mode.contains(&index) {
-                merge_groups(&mut helpers, modes::in_cache_mode(part.statistics()));
-            } else {
-                merge_groups(&mut groups, part.statistics());
-            }
-        }
-        groups.extend(helpers);
-        groups
-    }
-
-    /// The counters of each SM, slice or channel; of nothing else.
-    pub fn parts(&mut self, by: By) -> Vec<Counted> {
-        let count = match by {
-            By::Sm => self.islands.sms.len(),
-            By::Slice => self.map.slice_map().slices().into(),
-            By::Channel => self.channels(),
-            By::Launch => 0,
-        };
-        (0..count)
-            .map(|number| Counted { name: format!("{by} {number}"), groups: self.part(by, number) })
-            .collect()
-    }
-
-    fn part(&mut self, by: By, number: usize) -> Vec<Group> {
-        match by {
-            By::Sm => {
-                let groups = self.simulation.island_mut(number).statistics();
-                let is_helper = self.helper_sms.contains(&number);
-                if is_helper { modes::in_cache_mode(groups) } else { groups }
-            }
-            By::Slice => {
-                let (channel, place) = self.map.channel_of(number as u16);
-                self.partition(channel.into()).slice_statistics(place)
-            }
-            By::Channel => self.partition(number).statistics(),
-            By::Launch => unreachable!("a launch is no part of a machine"),
-        }
     }
 
     /// The first fault; of several in one cycle, that of the lowest SM or CPU core, so that the choice does not depend on

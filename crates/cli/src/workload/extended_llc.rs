@@ -44,12 +44,12 @@ enum Place {
     L1d,
 }
 
-impl From<Place> for extended_llc::Place {
-    fn from(place: Place) -> extended_llc::Place {
+impl From<Place> for extended_llc::SetPlace {
+    fn from(place: Place) -> extended_llc::SetPlace {
         match place {
-            Place::Registers => extended_llc::Place::Registers,
-            Place::SharedMemory => extended_llc::Place::SharedMemory,
-            Place::L1d => extended_llc::Place::L1d,
+            Place::Registers => extended_llc::SetPlace::Registers,
+            Place::SharedMemory => extended_llc::SetPlace::SharedMemory,
+            Place::L1d => extended_llc::SetPlace::L1d,
         }
     }
 }
@@ -61,7 +61,7 @@ impl From<Place> for extended_llc::Place {
 pub fn extended_llc(arguments: &ExtendedLlcArguments) -> Result<Finished, String> {
     let machine = &Machine::load(&arguments.machine, &[]).map_err(|error| error.to_string())?;
     let network = if arguments.ideal_network { Network::Ideal } else { Network::Modelled };
-    for place in arguments.places.iter().map(|place| extended_llc::Place::from(*place)) {
+    for place in arguments.places.iter().map(|place| extended_llc::SetPlace::from(*place)) {
         for &warps in &arguments.warps {
             let program = Characterisation::new(machine, place, warps, arguments.reads, network)?;
             let folder = arguments.folder.join(format!("{}-{warps}", place.name()));

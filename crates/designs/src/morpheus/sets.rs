@@ -67,10 +67,12 @@ impl Sets {
     /// Where the set of a row is.
     pub fn place(&self, row: u32) -> SetPlace {
         let is_among = |rows: &[u32]| rows.binary_search(&row).is_ok();
-        match () {
-            () if is_among(&self.l1) => SetPlace::L1d,
-            () if is_among(&self.shared) => SetPlace::SharedMemory,
-            () => SetPlace::Registers,
+        if is_among(&self.l1) {
+            SetPlace::L1d
+        } else if is_among(&self.shared) {
+            SetPlace::SharedMemory
+        } else {
+            SetPlace::Registers
         }
     }
 }

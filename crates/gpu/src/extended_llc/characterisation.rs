@@ -6,7 +6,7 @@ use strata_workloads::{
     Arg, Comparison, Device, DeviceError, Expected, HostProgram, Module, Outcome, Output, Shape,
 };
 
-use super::{BLOCK_BYTES, Indirection, Kernel, MOST_WAYS, ROW_BYTES, Requests, operation, status};
+use super::{BLOCK_BYTES, Indirection, Kernel, MOST_WAYS, ROW_BYTES, Requests, SetPlace, operation, status};
 use crate::machine::Machine;
 use crate::program::Program;
 
@@ -32,29 +32,6 @@ const BEFORE: &str = "\tmov.u32 %t, %ctaid.x;\n\tld.param.u32 %u, [rows_per_cta]
 /// The same where reads are repeated; no request is at hand yet.
 const REPEATED: &str = "\tld.param.u32 %left, [repetitions];\n\tmov.u32 %sum, 0;\n\tmov.u32 %status, 0;\n";
 
-/// Where sets keep their blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In registers, reached by `brx.idx`.
-    Registers,
-    /// In shared memory, with tags in registers.
-    SharedMemory,
-    /// In the L1D, which has the tags, too.
-    L1d,
-}
-
-impl Place {
-    /// Its name in names of programs.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Place::Registers => "registers",
-            Place::SharedMemory => "shared-memory",
-            Place::L1d => "l1d",
-        }
-    }
-}
-
 /// What lies between the sets and those who ask them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
@@ -72,7 +49,7 @@ pub struct Characterisation {
     ctas: u32,
     /// Warps of a CTA.
     warps: u32,
-    place: Place,
+    place: SetPlace,
     /// Blocks of a set.
     ways: u32,
     /// Reads of a set.
@@ -88,7 +65,7 @@ impl Characterisation {
     /// What was found and what was expected, or why the kernel cannot be compiled for the machine.
     pub fn new(
         machine: &Machine,
-        place: Place,
+        place: SetPlace,
         warps: u32,
         reads: u32,
         network: Network,
@@ -107,8 +84,8 @@ impl Characterisation {
         let kernel = |ways| Kernel {
             warps: of_cta,
             ctas: of_sm,
-            ways: if place == Place::Registers { ways } else { 1 },
-            shared_ways: if place == Place::SharedMemory { ways } else { 0 },
+            ways: if place == SetPlace::Registers { ways } else { 1 },
+            shared_ways: if place == SetPlace::SharedMemory { ways } else { 0 },
             indirection: Indirection::Branch,
             requests: match network {
                 Network::Modelled => Requests::Listed,
@@ -188,17 +165,17 @@ fn coprime(a: u32, b: u32) -> bool {
 }
 
 /// Most blocks of each of `warps` sets in `ctas` CTAs, whatever registers the kernel needs beside them.
-fn most_ways(machine: &Machine, place: Place, warps: u32, ctas: u32) -> Result<u32, String> {
+fn most_ways(machine: &Machine, place: SetPlace, warps: u32, ctas: u32) -> Result<u32, String> {
     let file = machine.file();
     let blocks = |bytes: u32| bytes / warps / BLOCK_BYTES as u32;
     Ok(match place {
-        Place::Registers => {
+        SetPlace::Registers => {
             (*file.sm.registers / warps / 32).min(*file.sm.registers_per_thread - 1).min(MOST_WAYS)
         }
-        Place::SharedMemory => {
+        SetPlace::SharedMemory => {
             blocks((*file.sm.shared_bytes).saturating_sub(ctas * RESERVED_BYTES)).min(MOST_WAYS)
         }
-        Place::L1d => {
+        SetPlace::L1d => {
             let unified = file.unified().ok_or_else(|| {
                 format!(
                     "{}: expected sm.unified, which says how large an L1D is without shared memory",
@@ -270,15 +247,15 @@ impl HostProgram for Characterisation {
         device.upload(window, &bytes(&rows(0, &|_| 0)))?;
         device.upload(list, &bytes(&(0..sets).flat_map(|set| self.list(set)).collect::<Vec<u32>>()))?;
         let shape = Shape::new([self.ctas, 1, 1], [self.warps * 32, 1, 1]);
-        let in_shared = if self.place == Place::SharedMemory { self.ways } else { 0 };
+        let in_shared = if self.place == SetPlace::SharedMemory { self.ways } else { 0 };
         let shape = shape.with_shared(self.warps * in_shared * BLOCK_BYTES as u32);
         let sets_in = |place| Arg::U32(if self.place == place { self.warps } else { 0 });
         let arguments = [
             Arg::Ptr(window),
             Arg::U32(self.warps),
-            sets_in(Place::Registers),
-            sets_in(Place::SharedMemory),
-            Arg::U32(if self.place == Place::Registers { self.ways } else { 0 }),
+            sets_in(SetPlace::Registers),
+            sets_in(SetPlace::SharedMemory),
+            Arg::U32(if self.place == SetPlace::Registers { self.ways } else { 0 }),
             Arg::U32(in_shared),
             Arg::U32(0),
             Arg::Ptr(list),
@@ -293,7 +270,7 @@ impl HostProgram for Characterisation {
         let answer = |word: u32| match (self.network, self.place) {
             (Network::Ideal, _) => word.wrapping_mul(self.reads),
             // The answer of an L1D set is where its payload was.
-            (Network::Modelled, Place::L1d) => 0,
+            (Network::Modelled, SetPlace::L1d) => 0,
             (Network::Modelled, _) => word,
         };
         let expected = rows(1, &answer);

@@ -27,8 +27,9 @@ mod parts;
 mod tags;
 mod text;
 
-pub use characterisation::{Characterisation, Network, Place};
+pub use characterisation::{Characterisation, Network};
 pub use parts::Parts;
+pub use strata_memory::doors::SetPlace;
 pub use strata_memory::window::{RESULT_WORD, asked, atomic_kind, operation, result, status};
 
 /// Bytes from one row of the window to the next.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde_json::{Map, Value, json};
 use strata_engine::statistics::Group;
 
-use super::{json::counters, merge_groups};
+use super::{json::counters, merge_groups, since};
 
 /// What counters are broken down by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,14 @@ pub struct Counted {
     pub groups: Vec<Group>,
 }
 
+/// Counters before a launch or host phase.
+pub(crate) struct Before {
+    /// In all,
+    pub all: Vec<Group>,
+    /// and by each part that was asked for.
+    pub parts: Vec<Vec<Counted>>,
+}
+
 /// Counters of each SM, slice, channel or launch. Those of a group that all of them have add up to the run's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Breakdown {
@@ -79,8 +87,7 @@ impl Breakdown {
     /// Adds what each part counted from `before` to `after`, which name the same parts.
     pub(crate) fn add(&mut self, before: &[Counted], after: &[Counted]) {
         for (before, after) in before.iter().zip(after) {
-            let counted = after.groups.iter().zip(&before.groups).map(|(after, before)| after.since(before));
-            self.add_part(&after.name, counted.collect());
+            self.add_part(&after.name, since(&after.groups, &before.groups));
         }
     }
 

@@ -21,6 +21,7 @@ use crate::energy::{EnergyReport, StructureEnergy};
 pub use crate::machine::MachineFacts;
 use crate::region::Region;
 
+pub(crate) use breakdown::Before;
 pub use breakdown::{Breakdown, By, Counted};
 pub use host::peak_memory_bytes;
 pub(crate) use host::thread_time;
@@ -302,4 +303,9 @@ pub fn merge_groups(into: &mut Vec<Group>, more: Vec<Group>) {
             None => into.push(group),
         }
     }
+}
+
+/// What was counted since.
+pub(crate) fn since(after: &[Group], before: &[Group]) -> Vec<Group> {
+    after.iter().zip(before).map(|(after, before)| after.since(before)).collect()
 }

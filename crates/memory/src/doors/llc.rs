@@ -206,6 +206,18 @@ pub enum SetPlace {
     L1d,
 }
 
+impl SetPlace {
+    /// Its name in names of programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            SetPlace::Registers => "registers",
+            SetPlace::SharedMemory => "shared-memory",
+            SetPlace::L1d => "l1d",
+        }
+    }
+}
+
 /// What a design wants of the kernel on SMs in cache mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HelperKernel {

@@ -9,14 +9,14 @@ use strata_ptx::reference::Options;
 use strata_sm::launch::Launch;
 use strata_workloads::DeviceError;
 
-use super::{Before, Modelled, failed};
+use super::{Modelled, failed};
 use crate::device::card::Call;
 use crate::device::coreless::run_functionally;
 use crate::device::functional::executed;
 use crate::device::heap::Heap;
 use crate::gpu::{Observed, PhaseEnd, Stopped};
 use crate::progress::Progress;
-use crate::results::PhaseResult;
+use crate::results::{Before, PhaseResult};
 
 impl Modelled {
     /// Runs a host phase.

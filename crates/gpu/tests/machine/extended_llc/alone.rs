@@ -1,24 +1,24 @@
 //! The kernel without a controller, its requests in a list: capacity, and what requests cost by the place of the blocks, with few
 //! and many warps, and without the network (Fig. 11 and what section 5 says of it).
 
-use strata_gpu::extended_llc::{Characterisation, Network, Place};
+use strata_gpu::extended_llc::{Characterisation, Network, SetPlace};
 use strata_gpu::machine::Machine;
 
 use crate::support::{How, verified};
 
-const PLACES: [Place; 3] = [Place::Registers, Place::SharedMemory, Place::L1d];
+const PLACES: [SetPlace; 3] = [SetPlace::Registers, SetPlace::SharedMemory, SetPlace::L1d];
 
 /// An RTX 3080 with one SM.
 fn machine() -> Machine {
     Machine::load("rtx3080", &["gpu.sms=1".into(), "gpu.memory_mib=64".into()]).unwrap()
 }
 
-fn program(place: Place, warps: u32, reads: u32, network: Network) -> Characterisation {
+fn program(place: SetPlace, warps: u32, reads: u32, network: Network) -> Characterisation {
     Characterisation::new(&machine(), place, warps, reads, network).unwrap()
 }
 
 /// Nanoseconds of a read of a set, from the time that 50 more of them take.
-fn nanoseconds(place: Place, warps: u32, network: Network) -> f64 {
+fn nanoseconds(place: SetPlace, warps: u32, network: Network) -> f64 {
     let cycles = |reads| {
         let program = program(place, warps, reads, network);
         verified(&machine(), &program, How::CHECKED, &format!("{place:?}, {warps} warps")).cycles()
@@ -51,12 +51,12 @@ fn a_set_is_as_large_as_the_storage_allows() {
     let kib = |place| {
         [1, 8, 32].map(|warps| program(place, warps, 1, Network::Modelled).capacity_bytes(warps) >> 10)
     };
-    let [one, eight, all] = kib(Place::Registers);
+    let [one, eight, all] = kib(SetPlace::Registers);
     // A thread has 255 registers: one warp cannot use more.
     assert!(one * 8 <= eight && eight > all, "{one} {eight} {all}");
     // Lanes have tags of 256 blocks, 32 KiB; a CTA takes 1 KiB of the 100.
-    assert_eq!(kib(Place::SharedMemory), [32, 99, 96]);
-    assert_eq!(kib(Place::L1d), [128; 3]);
+    assert_eq!(kib(SetPlace::SharedMemory), [32, 99, 96]);
+    assert_eq!(kib(SetPlace::L1d), [128; 3]);
 }
 
 #[test]
@@ -64,12 +64,12 @@ fn warps_and_reads_that_cannot_be_are_refused() {
     let refused = |machine: &Machine, place, warps, reads| {
         Characterisation::new(machine, place, warps, reads, Network::Modelled).unwrap_err()
     };
-    assert_eq!(refused(&machine(), Place::Registers, 0, 1), "warps: found 0, expected 1 to 48");
-    assert_eq!(refused(&machine(), Place::Registers, 49, 1), "warps: found 49, expected 1 to 48");
-    assert_eq!(refused(&machine(), Place::Registers, 8, 0), "reads: found 0, expected at least 1");
+    assert_eq!(refused(&machine(), SetPlace::Registers, 0, 1), "warps: found 0, expected 1 to 48");
+    assert_eq!(refused(&machine(), SetPlace::Registers, 49, 1), "warps: found 49, expected 1 to 48");
+    assert_eq!(refused(&machine(), SetPlace::Registers, 8, 0), "reads: found 0, expected at least 1");
     let fermi = Machine::load("gtx480", &[]).unwrap();
     assert_eq!(
-        refused(&fermi, Place::L1d, 8, 1),
+        refused(&fermi, SetPlace::L1d, 8, 1),
         "gtx480: expected sm.unified, which says how large an L1D is without shared memory"
     );
 }

@@ -1,0 +1,52 @@
+//! The counters of a GPU: in all, and of each of its parts.
+
+use strata_engine::statistics::Group;
+
+use super::Gpu;
+use crate::results::{By, Counted, merge_groups, modes};
+
+impl Gpu {
+    /// All counters, summed over the parts of each kind. SMs in cache mode have groups of their own, which come last.
+    pub fn statistics(&mut self) -> Vec<Group> {
+        let (mut groups, mut helpers) = (Vec::new(), Vec::new());
+        let in_cache_mode = self.helper_sms.clone();
+        for (index, part) in self.simulation.islands_mut().enumerate() {
+            if in_cache_mode.contains(&index) {
+                merge_groups(&mut helpers, modes::in_cache_mode(part.statistics()));
+            } else {
+                merge_groups(&mut groups, part.statistics());
+            }
+        }
+        groups.extend(helpers);
+        groups
+    }
+
+    /// The counters of each SM, slice or channel; of nothing else.
+    pub fn parts(&mut self, by: By) -> Vec<Counted> {
+        let count = match by {
+            By::Sm => self.islands.sms.len(),
+            By::Slice => self.map.slice_map().slices().into(),
+            By::Channel => self.channels(),
+            By::Launch => 0,
+        };
+        (0..count)
+            .map(|number| Counted { name: format!("{by} {number}"), groups: self.part(by, number) })
+            .collect()
+    }
+
+    fn part(&mut self, by: By, number: usize) -> Vec<Group> {
+        match by {
+            By::Sm => {
+                let groups = self.simulation.island_mut(number).statistics();
+                let is_helper = self.helper_sms.contains(&number);
+                if is_helper { modes::in_cache_mode(groups) } else { groups }
+            }
+            By::Slice => {
+                let (channel, place) = self.map.channel_of(number as u16);
+                self.partition(channel.into()).slice_statistics(place)
+            }
+            By::Channel => self.partition(number).statistics(),
+            By::Launch => unreachable!("a launch is no part of a machine"),
+        }
+    }
+}
