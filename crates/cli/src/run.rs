@@ -146,7 +146,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         },
         provenance,
         sample_cycles: arguments.timeline.is_some().then_some(arguments.span),
-        by: &arguments.breakdown.by,
+        by: &arguments.breakdown.by(),
         progress: &mut show,
         so_far: &mut |result| json.iter_mut().for_each(|json| json.so_far(result)),
     });
@@ -164,7 +164,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let shown = match &json {
         None if arguments.json.is_some() => print(&report::text(&result.to_json())),
         _ if did_nothing => Ok(()),
-        _ => print(&(result.summary() + &arguments.breakdown.text(&result))),
+        _ => print(&(result.summary() + &arguments.breakdown.text(&result, program.module().text))),
     };
     let written = json.as_mut().map_or(Ok(()), |json| json.end(&result));
     let timeline = timeline.map_or(Ok(()), Timeline::end);

@@ -11,7 +11,8 @@ use strata_engine::seed::Stream;
 use strata_engine::{Cycle, Island, Window, link};
 use strata_memory::doors::{Access, Action, Direction, DramPort, DramRequest, L1d, Llc, NetworkEnds, Policy};
 use strata_memory::{
-    Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Packet, Packets, SliceMap, Tray,
+    Body, ByteMask, Client, Contents, Level, Line, LineAddress, NodeId, Origin, Packet, Packets, SliceMap,
+    Tray,
 };
 
 /// DRAM that answers after 30 cycles.
@@ -243,6 +244,7 @@ fn a_mesh_runs_without_allocating() {
                     client: Client::L1d,
                     tag: 0,
                     origin: Origin::default(),
+                    level: Level::default(),
                     body: Body::Write(tray),
                 });
                 let flits = packet.wire_bytes().div_ceil(40);

@@ -12,7 +12,7 @@ use strata_memory::doors::{Direction, DramPort, DramRequest, Llc, Network, Netwo
 use strata_memory::dram::{Channel, DramParameters};
 use strata_memory::partition::{PartitionIsland, SliceEnds};
 use strata_memory::{
-    AddressMap, Body, ByteMask, Client, Contents, FlitSize, Line, LineAddress, NodeId, Origin, Packet,
+    AddressMap, Body, ByteMask, Client, Contents, FlitSize, Level, Line, LineAddress, NodeId, Origin, Packet,
 };
 
 const LATENCY: u64 = 4;
@@ -184,6 +184,7 @@ impl Requester {
             client: Client::L1d,
             tag,
             origin: Origin::default(),
+            level: Level::default(),
             body,
         })
     }

@@ -40,6 +40,15 @@ impl Mark {
             Mark::Maximum => a.max(b),
         }
     }
+
+    /// What was counted since an earlier value. A maximum keeps its value over the whole time.
+    #[inline]
+    pub fn since(self, now: u64, earlier: u64) -> u64 {
+        match self {
+            Mark::Plain | Mark::Energy => now - earlier,
+            Mark::Maximum => now,
+        }
+    }
 }
 
 /// A relation between the counters of a group. It holds at the end of every run.
@@ -66,6 +75,10 @@ pub trait Statistics: Sized + Default + 'static {
 
     /// Adds the counts of another instance.
     fn merge(&mut self, other: &Self);
+
+    /// The counts since an earlier state of this instance.
+    #[must_use]
+    fn since(&self, earlier: &Self) -> Self;
 
     /// The text of the first law that does not hold, if any.
     fn broken_law(&self) -> Option<&'static str> {
@@ -119,10 +132,7 @@ impl Group {
     #[must_use]
     pub fn since(&self, earlier: &Group) -> Group {
         let counters = self.definitions.iter().zip(&self.values).zip(&earlier.values);
-        let values = counters.map(|((definition, now), before)| match definition.mark {
-            Mark::Plain | Mark::Energy => now - before,
-            Mark::Maximum => *now,
-        });
+        let values = counters.map(|((definition, now), before)| definition.mark.since(*now, *before));
         Group { values: values.collect(), ..self.clone() }
     }
 
@@ -197,6 +207,10 @@ macro_rules! statistics {
                 $(
                     self.$field = $crate::counter_mark!($($mark)?).merge(self.$field, other.$field);
                 )*
+            }
+
+            fn since(&self, earlier: &Self) -> Self {
+                $name { $( $field: $crate::counter_mark!($($mark)?).since(self.$field, earlier.$field), )* }
             }
         }
     };

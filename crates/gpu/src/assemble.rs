@@ -22,7 +22,7 @@ use strata_memory::{Client, FlitSize, HEADER_BYTES, LINE_BYTES, NodeId, Packet};
 use strata_sm::dispatch::{Dispatcher, SmLinks};
 use strata_sm::lsu::{Lsu, Surroundings};
 use strata_sm::owners::OwnerLinks;
-use strata_sm::{SmId, SmParts};
+use strata_sm::{Ledger, SmId, SmParts};
 
 use crate::machine::MachineFile;
 use crate::makers::Makers;
@@ -139,15 +139,21 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
         let second = second.transpose().map_err(|error| format!("read_only_cache: {error}"))?;
         let translation = file.translation.as_ref().zip(mmu_links.next());
         let mmu = translation.map(|(config, links)| Mmu::new(config, node, links, SEED));
+        let lsu = Lsu::new(&file.lsu, surroundings(file, index))
+            .map_err(|error| format!("lsu: {error}"))?
+            .with_lane_path(lane_path)
+            .with_scratchpad(scratchpad);
         let parts_of_sm = SmParts {
             id: SmId::from(index),
             sms: u32::from(sms),
             clock_mhz: *file.clocks.core_mhz,
             flit_bytes: flit_size.bytes(),
-            lsu: Lsu::new(&file.lsu, surroundings(file, index))
-                .map_err(|error| format!("lsu: {error}"))?
-                .with_lane_path(lane_path)
-                .with_scratchpad(scratchpad),
+            lsu: match &make.accounts[..] {
+                keys if !keys.is_empty() && !helper_sms.contains(&index) => {
+                    lsu.with_ledger(Ledger::new(keys))
+                }
+                _ => lsu,
+            },
             unified: file.unified().cloned(),
             requests,
             replies,

@@ -6,6 +6,7 @@ use strata_memory::doors::{
     NetworkDesign, NetworkSite, RegisterFile, RegisterFileDesign, RegisterFileSite, Scratchpad,
     ScratchpadDesign, ScratchpadSite,
 };
+use strata_sm::Key;
 
 /// Builds the part behind one door from the design that the machine file names and the site where it will
 /// stand. Returns that design built, a wrapper around it, or something else.
@@ -38,6 +39,8 @@ pub struct Makers<'a> {
     pub network: Maker<'a, dyn NetworkDesign, NetworkSite, dyn Network>,
     /// Builds one slice of the last-level cache.
     pub llc: Maker<'a, dyn LlcDesign, LlcSite, dyn Llc>,
+    /// What each SM keeps accounts of, beside its totals.
+    pub accounts: Vec<Key>,
 }
 
 impl Default for Makers<'_> {
@@ -49,6 +52,7 @@ impl Default for Makers<'_> {
             l1d: Box::new(|design, site| design.build(site)),
             network: Box::new(|design, site| design.build(site)),
             llc: Box::new(|design, site| design.build(site)),
+            accounts: Vec::new(),
         }
     }
 }

@@ -11,7 +11,7 @@ use strata_workloads::{DeviceError, HostProgram, Outcome};
 
 use crate::device::{Lockstep, Modelled, ReferenceDevice, TimedDevice};
 use crate::endurance;
-use crate::gpu::GpuOptions;
+use crate::gpu::{Gpu, GpuOptions, Makers};
 use crate::machine::Machine;
 use crate::profile::Profile;
 use crate::progress::Progress;
@@ -133,8 +133,10 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let mut under_way = |launches: &[LaunchResult], phases: &[PhaseResult], gpu: &mut Modelled| {
         so_far(&mut || about.result(launches.iter().cloned(), phases, gpu));
     };
-    let mut timed =
-        TimedDevice::new(machine, program.module(), options, progress).map_err(RunError::Refused)?;
+    let accounts = request.by.iter().filter_map(|by| by.key()).collect();
+    let mut timed = Gpu::with(machine, options, Makers { accounts, ..Makers::default() })
+        .and_then(|gpu| TimedDevice::on(gpu, machine, program.module(), progress))
+        .map_err(RunError::Refused)?;
     timed.report_to(&mut under_way);
     if let Some(cycles) = sample_cycles {
         timed.sample_every(cycles);

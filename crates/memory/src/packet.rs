@@ -3,6 +3,7 @@
 use crate::address::LineAddress;
 use crate::atomic::AtomicBatch;
 use crate::client::Client;
+use crate::level::Level;
 use crate::line::ByteMask;
 use crate::node::NodeId;
 use crate::ownership::{Letter, Message};
@@ -68,6 +69,8 @@ pub struct Contents {
     /// The instruction behind the request, for policies. It takes no bytes on the wire. ASSUMED: the header has room for what a policy
     /// uses of it.
     pub origin: Origin,
+    /// Where the bytes of the answer come from, for counters. It takes no bytes on the wire.
+    pub level: Level,
     /// The request or answer itself.
     pub body: Body,
 }

@@ -9,7 +9,7 @@ use crate::packet::{Body, Contents, Packet};
 ///
 /// ```
 /// use strata_memory::packets::Packets;
-/// use strata_memory::{Body, ByteMask, Client, Contents, Origin, Line, LineAddress, NodeId};
+/// use strata_memory::{Level, Body, ByteMask, Client, Contents, Origin, Line, LineAddress, NodeId};
 ///
 /// let mut packets = Packets::default();
 /// let request = packets.write(Contents {
@@ -20,6 +20,7 @@ use crate::packet::{Body, Contents, Packet};
 ///     client: Client::L1d,
 ///     tag: 0,
 ///     origin: Origin::default(),
+///     level: Level::default(),
 ///     body: Body::Read(Box::new(Line::ZERO)),
 /// });
 /// let Body::ReadReply(_) = packets.open(request.into_reply()) else { panic!("a read is answered with its bytes") };

@@ -129,9 +129,15 @@ impl<D: Doors> Sm<D> {
             warp_in_cta: context.warp,
         };
         let view = View { instruction, rows, constants: &launch.constants, predicates, outcome: None };
+        if D::EXTRAS {
+            self.lsu.open_account();
+        }
         if let Err(fault) = self.lsu.issue(memory, &view, launch, now) {
             self.fault = Some(fault);
             return;
+        }
+        if D::EXTRAS {
+            self.lsu.close_account(collected.warp, collected.pc);
         }
         self.collectors.remove(index);
         self.gave_to_memory = true;

@@ -361,6 +361,12 @@ impl<D: Doors> Sm<D> {
         let size = u64::from(launch.cluster_ctas());
         let warps = u64::MAX >> (64 - self.ctas.warps_per_cta) << self.ctas.first_warp(slot);
         self.clusters.start(index / size, warps);
+        if D::EXTRAS
+            && let Some(ledger) = self.lsu.ledger()
+        {
+            let first = self.ctas.first_warp(slot);
+            ledger.start_cta(index, first..first + self.ctas.warps_per_cta as usize);
+        }
         self.lsu.start_cta(slot as u8, (index / size, (index % size) as u32), self.ctas.shared_base(slot));
         if self.ctas.shared_per_cta > 0 {
             self.lsu.clear_shared(self.ctas.shared_base(slot), self.ctas.shared_per_cta);

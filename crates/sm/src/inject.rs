@@ -83,7 +83,7 @@ impl Injector {
 #[cfg(test)]
 mod tests {
     use strata_engine::{Window, link};
-    use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin};
+    use strata_memory::{Body, ByteMask, Client, Contents, Level, Line, LineAddress, NodeId, Origin};
 
     use super::*;
     use crate::fakes::{FakeL1d, FakeReadOnly, Memory};
@@ -98,6 +98,7 @@ mod tests {
             client,
             tag: 0,
             origin: Origin::default(),
+            level: Level::default(),
             body: if bytes > 0 { Body::Write(tray) } else { Body::Read(tray) },
         })
     }

@@ -42,7 +42,7 @@ impl<D: Doors> Sm<D> {
         let (ready, waiting) = (self.issuable(), self.waiting());
         if ready == 0 && !self.looks_at_waiting() {
             for scheduler in 0..self.shares.len() {
-                self.stall(scheduler);
+                self.stall(scheduler, now);
             }
         } else if D::EXTRAS && self.throttle.is_some() {
             idle &= self.pick_unheld(launch, ready, waiting, now);
@@ -55,6 +55,9 @@ impl<D: Doors> Sm<D> {
         if idle {
             self.is_quiet = true;
             self.quiet.inputs = self.inputs();
+            if D::EXTRAS {
+                self.rest_accounts();
+            }
         }
     }
 
@@ -76,7 +79,7 @@ impl<D: Doors> Sm<D> {
                     idle = false;
                 }
                 None => {
-                    self.stall(scheduler);
+                    self.stall(scheduler, now);
                     idle = idle && self.schedulers[scheduler].is_settled(view);
                 }
             }
@@ -106,10 +109,13 @@ impl<D: Doors> Sm<D> {
 
     /// Counts a scheduler's slot as lost, and notes why.
     #[inline]
-    fn stall(&mut self, scheduler: usize) {
+    fn stall(&mut self, scheduler: usize, now: Cycle) {
         let cause = self.stall_cause(self.shares[scheduler]);
         self.tally.stall(cause, 1);
         self.quiet.causes[scheduler % SCHEDULERS] = cause;
+        if D::EXTRAS {
+            self.charge_stall(scheduler, now, 1);
+        }
     }
 
     /// Counts the uncounted cycles before `now`, in which nothing changed.
@@ -118,7 +124,7 @@ impl<D: Doors> Sm<D> {
         if gap == 0 {
             return;
         }
-        self.accounted = now;
+        let from = std::mem::replace(&mut self.accounted, now);
         for scheduler in 0..self.schedulers.len() {
             let cause = if self.is_quiet {
                 self.quiet.causes[scheduler % SCHEDULERS]
@@ -126,6 +132,12 @@ impl<D: Doors> Sm<D> {
                 self.stall_cause(self.shares[scheduler])
             };
             self.tally.stall(cause, gap);
+            if D::EXTRAS {
+                match self.is_quiet {
+                    true => self.charge_quiet_stall(scheduler, from, gap),
+                    false => self.charge_stall(scheduler, from, gap),
+                }
+            }
         }
     }
 
@@ -271,6 +283,9 @@ impl<D: Doors> Sm<D> {
                     self.fetch.take(warp);
                     self.fetch.go(warp, self.warps.simt[warp].pc());
                     self.tally.stall(Stall::Control, 1);
+                    if D::EXTRAS {
+                        self.charge_turn(warp, pc, now);
+                    }
                     return false;
                 }
                 Gathering::Never => {
@@ -283,6 +298,12 @@ impl<D: Doors> Sm<D> {
         statistics.issued += 1;
         statistics.active_lanes += u64::from(active.count_ones());
         self.tally.issue(micro.class, lanes.count_ones());
+        if D::EXTRAS
+            && let Some(ledger) = self.lsu.ledger()
+        {
+            let of = (&launch.kernel.code[pc as usize], micro.class);
+            ledger.issued((warp, pc), of, (active.count_ones(), lanes.count_ones()));
+        }
 
         let is_control = micro.target.is_none_or(|target| target == Target::CONTROL);
         let target = match micro.target {
@@ -359,25 +380,37 @@ impl<D: Doors> Sm<D> {
 
     /// Why a scheduler of the warps in `share` has nothing to issue. The inputs change only through events, so the
     /// answer also holds for skipped cycles.
+    #[inline]
     pub(crate) fn stall_cause(&self, share: u64) -> Stall {
+        self.stalled(share).0
+    }
+
+    /// The same, and the warps that wait for that.
+    #[inline(always)]
+    pub(crate) fn stalled(&self, share: u64) -> (Stall, u64) {
         let warps = &self.warps;
         let resident = warps.resident & share;
         if resident == 0 {
-            return Stall::NoWarp;
+            return (Stall::NoWarp, 0);
         }
         let free = resident & !warps.held();
         let have = self.fetch.have() & free;
         let eligible = have & !warps.blocked;
         if eligible != 0 {
-            if eligible & !self.without_collector() != 0 {
-                return Stall::Inactive;
+            let inactive = eligible & !self.without_collector();
+            if inactive != 0 {
+                return (Stall::Inactive, inactive);
             }
-            let for_lsu = eligible & self.demands.of_lsu() != 0 && !self.lsu.can_accept();
-            return if for_lsu { Stall::LsuFull } else { Stall::CollectorFull };
+            let for_lsu = eligible & self.demands.of_lsu();
+            return match for_lsu != 0 && !self.lsu.can_accept() {
+                true => (Stall::LsuFull, for_lsu),
+                false => (Stall::CollectorFull, eligible),
+            };
         }
         let blocked = have & warps.blocked;
         if blocked != 0 {
-            return if blocked & warps.blocked_by_memory != 0 { Stall::Memory } else { Stall::Execution };
+            let by_memory = blocked & warps.blocked_by_memory;
+            return if by_memory != 0 { (Stall::Memory, by_memory) } else { (Stall::Execution, blocked) };
         }
         let causes = [
             (warps.resolving & resident, Stall::Control),
@@ -387,7 +420,8 @@ impl<D: Doors> Sm<D> {
             (free & !have, Stall::Fetch),
             (warps.asleep & resident, Stall::Sleep),
         ];
-        causes.into_iter().find(|(warps, _)| *warps != 0).map_or(Stall::Drained, |(_, cause)| cause)
+        let found = causes.into_iter().find(|(warps, _)| *warps != 0);
+        found.map_or((Stall::Drained, resident), |(warps, cause)| (cause, warps))
     }
 }
 

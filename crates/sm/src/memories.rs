@@ -1,9 +1,9 @@
 //! The memories' part of a cycle: the L1D, the read-only caches, the load/store unit and the links to the network.
 
 use strata_engine::Cycle;
-use strata_memory::Client;
 use strata_memory::doors::L1d;
 use strata_memory::read_only::ReadOnly;
+use strata_memory::{Client, Level};
 
 use crate::dispatch::Notice;
 use crate::doors::Doors;
@@ -26,7 +26,7 @@ impl<D: Doors> Sm<D> {
         }
         if self.l1d_due <= now {
             self.l1d.tick(now);
-            self.lsu.complete(&mut *self.l1d, now);
+            self.lsu.complete_with(D::EXTRAS, &mut *self.l1d, now);
         }
         let asked = self.lsu.tick_with(D::EXTRAS, &mut *self.l1d, &mut self.constants, now);
         if asked.l1d {
@@ -91,6 +91,11 @@ impl<D: Doors> Sm<D> {
             self.replies.release(packet.wire_bytes().div_ceil(self.flit_bytes), now);
             match packet.client {
                 Client::L1d => {
+                    if D::EXTRAS
+                        && let Some(ledger) = self.lsu.ledger()
+                    {
+                        ledger.answered(packet.line, packet.level, now);
+                    }
                     self.l1d_due = now;
                     self.l1d.accept(packet, now);
                 }
@@ -175,6 +180,9 @@ impl<D: Doors> Sm<D> {
             match packet.client {
                 Client::Scratchpad => self.lsu.accept(packet, now),
                 _ => {
+                    if let Some(ledger) = self.lsu.ledger() {
+                        ledger.answered(packet.line, Level::Owner, now);
+                    }
                     self.l1d_due = now;
                     self.l1d.accept(packet, now);
                 }

@@ -10,6 +10,7 @@ use strata_memory::{ByteMask, Line, LineAddress, WarpRows};
 
 use crate::doors::Doors;
 use crate::launch::{Fault, Launch};
+use crate::ledger::Accounts;
 use crate::livelock::{Watch, Watching};
 use crate::micro::Pipeline;
 use crate::occupancy::{Demand, Occupancy, occupancy};
@@ -52,6 +53,9 @@ pub trait Multiprocessor: Island {
 
     /// The counters of the SM, its load/store unit, register file and caches.
     fn statistics(&self) -> Vec<Group>;
+
+    /// Takes what was charged to instructions, CTAs and buffers since the launch began, by what accounts are kept of.
+    fn take_accounts(&mut self) -> Vec<Accounts>;
 }
 
 impl<D: Doors> Multiprocessor for Sm<D> {
@@ -169,6 +173,10 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         groups.extend(self.second.iter().flat_map(|second| second.statistics()));
         groups.extend(self.mmu.iter().flat_map(|mmu| mmu.statistics()));
         groups
+    }
+
+    fn take_accounts(&mut self) -> Vec<Accounts> {
+        self.lsu.take_accounts()
     }
 }
 

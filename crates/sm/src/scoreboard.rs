@@ -16,6 +16,15 @@ pub enum Hazard {
     Memory,
 }
 
+/// What an instruction waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// A register, by its number.
+    Register(usize),
+    /// A predicate.
+    Predicate(usize),
+}
+
 /// Pending registers of one warp, kept in neighbouring cache lines because they are checked together.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
@@ -116,6 +125,24 @@ impl Scoreboard {
         pending.writing.0[0] &= !micro.writes;
         pending.loading.0[0] &= !micro.writes;
         pending.awaited.0[0] & micro.writes != 0 || is_awaited
+    }
+
+    /// A register or predicate that a warp's next instruction waits for, after a [`Scoreboard::check`] that found a hazard: with
+    /// `memory`, a register that memory will write.
+    pub fn awaited(&self, warp: usize, micro: &MicroOp, memory: bool) -> Option<Awaited> {
+        let pending = &self.warps[warp];
+        let uses = if micro.is_narrow { [micro.uses, 0, 0, 0] } else { pending.awaited.0 };
+        let writing = if memory { &pending.loading } else { &pending.writing };
+        let waits = (0..uses.len()).find(|word| writing.0[*word] & uses[*word] != 0);
+        let predicates = pending.predicates & micro.predicates;
+        match waits {
+            Some(word) => {
+                let bit = (writing.0[word] & uses[word]).trailing_zeros();
+                Some(Awaited::Register(64 * word + bit as usize))
+            }
+            None if predicates != 0 => Some(Awaited::Predicate(predicates.trailing_zeros() as usize)),
+            None => None,
+        }
     }
 
     /// Whether the warp has nothing pending.

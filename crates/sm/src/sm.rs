@@ -72,7 +72,7 @@ pub struct SmParts {
 
 impl SmParts {
     /// Whether the SM has what few machines have: a network of owners, a path in front of its lanes, a part behind the banks of
-    /// shared memory, an MMU, a throttle, schedulers that look at warps in a long wait, or arithmetic by subroutines.
+    /// shared memory, an MMU, a throttle, schedulers that look at warps in a long wait, arithmetic by subroutines, or a ledger.
     pub fn has_extras(&self, config: &SmConfig) -> bool {
         let scheduling = &config.scheduling;
         let throttles = scheduling.throttle(&SchedulerSite { number: 0, schedulers: 1, warps: 1 }).is_some();

@@ -201,7 +201,7 @@ strata_engine::statistics! {
 }
 
 /// What the issue stage counts, by cause and class; [`Tally::add_to`] gives it the names of counters.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tally {
     stalls: [u64; Stall::COUNT],
     classes: [Issued; Class::COUNT],
@@ -233,6 +233,15 @@ impl Tally {
         let issued = &mut self.classes[class as usize];
         issued.instructions += 1;
         issued.lanes += u64::from(lanes);
+    }
+
+    /// Adds what another one has counted.
+    pub fn merge(&mut self, other: &Tally) {
+        self.stalls.iter_mut().zip(other.stalls).for_each(|(slots, more)| *slots += more);
+        for (issued, more) in self.classes.iter_mut().zip(other.classes) {
+            issued.instructions += more.instructions;
+            issued.lanes += more.lanes;
+        }
     }
 
     /// Adds everything to the counters.
@@ -322,7 +331,7 @@ impl SmStatistics {
         *counter += instructions * products;
     }
 
-    fn stalls(&self) -> u64 {
+    pub(crate) fn stalls(&self) -> u64 {
         self.stall_lsu_full
             + self.stall_collector_full
             + self.stall_inactive

@@ -10,8 +10,8 @@ use strata_memory::doors::{
     Access, Action, Completion, Design, HOST_ITEM_BYTES, L1d, L1dDesign, L1dSite, Policy, Refusal,
 };
 use strata_memory::{
-    Body, ByteMask, Client, Contents, LINE_BYTES, Line, LineAddress, Origin, Packet, Packets, ParameterError,
-    Tray,
+    Body, ByteMask, Client, Contents, LINE_BYTES, Level, Line, LineAddress, Origin, Packet, Packets,
+    ParameterError, Tray,
 };
 
 /// Its section of a machine file: `[l1d.blocking]`.
@@ -161,6 +161,7 @@ impl BlockingL1d {
             client: Client::L1d,
             tag: 0,
             origin: Origin::default(),
+            level: Level::default(),
             body,
         });
         self.outgoing.push(now.next(), packet).expect("room was checked");

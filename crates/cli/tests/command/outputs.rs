@@ -302,6 +302,46 @@ fn counters_are_broken_down() {
     assert!(wrong.contains("did you mean `sm.warp_instructions`"), "{wrong}");
     assert!(
         refused(&["run", "bfs", "--by", "sms"])
-            .contains("found `sms`, expected one of sm, slice, channel, launch")
+            .contains("found `sms`, expected one of sm, slice, channel, launch, line, cta, buffer")
     );
+}
+
+#[test]
+fn lines_buffers_and_kernels_show_what_is_charged_to_them() {
+    let folder = folder("charged", &[]);
+    let file = folder.join("run.json").display().to_string();
+    let text = well(&[
+        "run",
+        "atax",
+        "--size",
+        "test",
+        "--by",
+        "line",
+        "--by",
+        "buffer",
+        "--annotate",
+        "--json",
+        &file,
+    ]);
+    let run = json(&std::fs::read_to_string(&file).unwrap());
+    let lines = run["by"]["line"].as_array().unwrap();
+    let sum = |counter: &str| -> u64 {
+        lines.iter().map(|line| line["statistics"]["sm"][counter].as_u64().unwrap()).sum()
+    };
+    assert_eq!(sum("issue_slots"), run["statistics"]["sm"]["issue_slots"].as_u64().unwrap());
+    // Both tables, and the text of both kernels with the lines in their order.
+    let places =
+        ["by line", "by buffer", "\natax_rows: ", "line\n", "mov.u32", "fma.rn.f32", "\natax_columns: "];
+    let mut from = 0;
+    for place in places {
+        from +=
+            text[from..].find(place).unwrap_or_else(|| panic!("{place} is not behind the others:\n{text}"));
+    }
+    let of_load = text.lines().find(|line| line.contains("ld.global.f32 \t%f5, [%rd15];")).unwrap();
+    let share: f64 = of_load.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(share < 5.0 && of_load.split_whitespace().count() > 8, "a load is issued and awaited: {of_load}");
+    let chosen = well(&["run", "atax", "--size", "test", "--by", "line", "--count", "awaited.memory"]);
+    assert!(chosen.contains("awaited.memory") && chosen.contains("elsewhere"), "{chosen}");
+    let not_kept = refused(&["run", "atax", "--by", "sm", "--count", "awaited.memory"]);
+    assert!(not_kept.contains("found no such counter"), "{not_kept}");
 }

@@ -4,7 +4,7 @@ use strata_engine::Cycle;
 use strata_memory::cache::{FrameId, WriteBack};
 use strata_memory::doors::{Action, Completion, Hint, Hinted, Refusal};
 use strata_memory::mshr::MshrId;
-use strata_memory::{Body, ByteMask, Client, Contents, LineAddress, Origin, Packet, Tray};
+use strata_memory::{Body, ByteMask, Client, Contents, Level, LineAddress, Origin, Packet, Tray};
 
 use super::{ArrayUse, Chassis, Store};
 
@@ -139,9 +139,18 @@ impl<S: Store> Chassis<S> {
         now: Cycle,
     ) {
         let destination = self.slices.node_of(line);
-        let (source, client) = (self.node, Client::L1d);
-        let packet =
-            self.packets.write(Contents { line, bytes, source, destination, client, tag, origin, body });
+        let (source, client, level) = (self.node, Client::L1d, Level::default());
+        let packet = self.packets.write(Contents {
+            line,
+            bytes,
+            source,
+            destination,
+            client,
+            tag,
+            origin,
+            level,
+            body,
+        });
         self.statistics.bytes_out += u64::from(packet.wire_bytes());
         let full = self.outgoing.push(now + self.parameters.tag_latency, packet);
         full.expect("room in the queue to the network was checked");

@@ -14,7 +14,7 @@ use strata_engine::hash::Fnv;
 use strata_engine::seed::Stream;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::doors::{Access, Action, DramPort, DramRequest, Llc};
-use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Packet};
+use strata_memory::{Body, ByteMask, Client, Contents, Level, Line, LineAddress, NodeId, Origin, Packet};
 
 use super::traffic::Traffic;
 use super::world::same;
@@ -363,6 +363,7 @@ impl Bench {
                 client: Client::L1d,
                 tag: source.sent,
                 origin: Origin::default(),
+                level: Level::default(),
                 body: Body::Prefetch,
             }));
             source.sent += 1;
@@ -401,6 +402,7 @@ impl Bench {
                 client: Client::L1d,
                 tag: source.sent,
                 origin: access.origin(),
+                level: Level::default(),
                 body,
             });
             source.sent += 1;

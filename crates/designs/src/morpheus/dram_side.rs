@@ -3,7 +3,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::doors::{DramPort, DramRequest};
-use strata_memory::{Body, ByteMask, LineAddress, Packet, Tray};
+use strata_memory::{Body, ByteMask, Level, LineAddress, Packet, Tray};
 
 use super::controller::Controller;
 use super::separator::Part;
@@ -48,6 +48,9 @@ impl Controller {
     pub(super) fn fetch(&mut self, number: u32) {
         let job = self.jobs.get_mut(number);
         job.step = Step::Fetching;
+        if let Some(request) = &mut job.request {
+            request.level = Level::Memory;
+        }
         let line = job.line;
         self.statistics.dram_read_bytes += u64::from(ByteMask::ALL.count());
         let (tag, tray) = (OWN | number, self.trays.take());

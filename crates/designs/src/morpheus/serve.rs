@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::window::{self, result, result::Told};
-use strata_memory::{Body, ByteMask, Contents, Packet, Tray};
+use strata_memory::{Body, ByteMask, Contents, Level, Packet, Tray};
 
 use super::atomics;
 use super::controller::Controller;
@@ -33,7 +33,8 @@ impl Controller {
     }
 
     /// Takes a request to the extended LLC.
-    fn request(&mut self, packet: Packet, row: u32, now: Cycle) {
+    fn request(&mut self, mut packet: Packet, row: u32, now: Cycle) {
+        packet.level = Level::Extended;
         let line = packet.line;
         let s = &mut self.statistics;
         s.requests += 1;

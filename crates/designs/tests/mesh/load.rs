@@ -8,7 +8,7 @@ use strata_engine::seed::Stream;
 use strata_engine::{Cycle, Inlet, Island, Outlet, Window, link};
 use strata_memory::doors::{Direction, Network, NetworkDesign, NetworkEnds};
 use strata_memory::{
-    Body, ByteMask, Client, Contents, HEADER_BYTES, Line, LineAddress, NodeId, Origin, Packet,
+    Body, ByteMask, Client, Contents, HEADER_BYTES, Level, Line, LineAddress, NodeId, Origin, Packet,
 };
 
 /// Which node a packet goes to.
@@ -176,6 +176,7 @@ impl Bench<'_> {
                 client: Client::L1d,
                 tag: made,
                 origin: Origin::default(),
+                level: Level::default(),
                 body: Body::Write(Box::new(Line::ZERO)),
             });
             self.senders[node].send(packet, flits, now).expect("there is credit");

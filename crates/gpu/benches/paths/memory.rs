@@ -11,7 +11,7 @@ use strata_memory::doors::{
 };
 use strata_memory::dram::Channel;
 use strata_memory::{
-    Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Packet, SliceMap, Tray,
+    Body, ByteMask, Client, Contents, Level, Line, LineAddress, NodeId, Origin, Packet, SliceMap, Tray,
 };
 
 use super::{Path, machine};
@@ -118,6 +118,7 @@ fn packet(from: u16, to: u16, body: Body) -> Packet {
         client: Client::L1d,
         tag: 0,
         origin: Origin::default(),
+        level: Level::default(),
         body,
     })
 }

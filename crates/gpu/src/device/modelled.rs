@@ -294,6 +294,7 @@ impl Modelled {
         let is_measured = self.region.has(launch.number, &launch.kernel.name);
         let name = format!("launch {} ({})", launch.number, launch.kernel.name);
         let counted = self.count(&name, before, finished.cycles, is_measured);
+        self.add_accounts(launch, heap, is_measured);
         let issued = Issued::of(&counted);
         let energy = self.meter.as_ref().map(|meter| meter.report(&counted, finished.cycles));
         self.launches += 1;

@@ -1,6 +1,7 @@
 //! The counters of a GPU: in all, and of each of its parts.
 
 use strata_engine::statistics::Group;
+use strata_sm::Accounts;
 
 use super::Gpu;
 use crate::results::{By, Counted, merge_groups, modes};
@@ -27,11 +28,25 @@ impl Gpu {
             By::Sm => self.islands.sms.len(),
             By::Slice => self.map.slice_map().slices().into(),
             By::Channel => self.channels(),
-            By::Launch => 0,
+            By::Launch | By::Line | By::Cta | By::Buffer => 0,
         };
         (0..count)
             .map(|number| Counted { name: format!("{by} {number}"), groups: self.part(by, number) })
             .collect()
+    }
+
+    /// Takes what the SMs that run programs have charged since the launch began.
+    pub fn take_accounts(&mut self) -> Vec<Accounts> {
+        let mut all: Vec<Accounts> = Vec::new();
+        for sm in self.compute_sms.clone() {
+            for accounts in self.sm(sm).take_accounts() {
+                match all.iter_mut().find(|others| others.key == accounts.key) {
+                    Some(others) => others.merge(&accounts),
+                    None => all.push(accounts),
+                }
+            }
+        }
+        all
     }
 
     fn part(&mut self, by: By, number: usize) -> Vec<Group> {
@@ -46,7 +61,7 @@ impl Gpu {
                 self.partition(channel.into()).slice_statistics(place)
             }
             By::Channel => self.partition(number).statistics(),
-            By::Launch => unreachable!("a launch is no part of a machine"),
+            By::Launch | By::Line | By::Cta | By::Buffer => unreachable!("{by} is no part of a machine"),
         }
     }
 }

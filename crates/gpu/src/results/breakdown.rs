@@ -1,10 +1,13 @@
-//! Counters by what they were counted in: each SM, slice or channel, or each launch.
+//! Counters by what they were counted in, each SM, slice, channel or launch, or by what was behind them: each line of PTX, CTA or buffer.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 use strata_engine::statistics::Group;
+use strata_sm::Account;
+pub use strata_sm::Key;
 
 use super::{json::counters, merge_groups, since};
 
@@ -19,11 +22,17 @@ pub enum By {
     Channel,
     /// Launches.
     Launch,
+    /// Lines of a kernel's PTX.
+    Line,
+    /// CTAs.
+    Cta,
+    /// Buffers that the program has allocated.
+    Buffer,
 }
 
 impl By {
     /// All of them.
-    pub const ALL: [By; 4] = [By::Sm, By::Slice, By::Channel, By::Launch];
+    pub const ALL: [By; 7] = [By::Sm, By::Slice, By::Channel, By::Launch, By::Line, By::Cta, By::Buffer];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -32,6 +41,19 @@ impl By {
             By::Slice => "slice",
             By::Channel => "channel",
             By::Launch => "launch",
+            By::Line => "line",
+            By::Cta => "cta",
+            By::Buffer => "buffer",
+        }
+    }
+
+    /// What SMs keep accounts of for it; `None` if its counters are there all the time.
+    pub const fn key(self) -> Option<Key> {
+        match self {
+            By::Sm | By::Slice | By::Channel | By::Launch => None,
+            By::Line => Some(Key::Instruction),
+            By::Cta => Some(Key::Cta),
+            By::Buffer => Some(Key::Buffer),
         }
     }
 }
@@ -52,6 +74,11 @@ impl FromStr for By {
     }
 }
 
+/// The groups of what accounts are kept of, in which nothing is counted.
+pub fn charged_groups(key: Key) -> Vec<Group> {
+    Account::default().groups(key)
+}
+
 /// The counters of one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counted {
@@ -69,19 +96,24 @@ pub(crate) struct Before {
     pub parts: Vec<Vec<Counted>>,
 }
 
-/// Counters of each SM, slice, channel or launch. Those of a group that all of them have add up to the run's.
+/// The part that has what belongs to no line, CTA or buffer.
+pub const ELSEWHERE: &str = "elsewhere";
+
+/// Counters of each part of a run. Those of a group that all parts have add up to the run's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Breakdown {
     /// By what.
     pub by: By,
     /// One for each, in order.
     pub parts: Vec<Counted>,
+    /// Places of the parts, by name.
+    places: HashMap<String, usize>,
 }
 
 impl Breakdown {
     /// One in which nothing is counted yet.
     pub fn new(by: By) -> Breakdown {
-        Breakdown { by, parts: Vec::new() }
+        Breakdown { by, parts: Vec::new(), places: HashMap::new() }
     }
 
     /// Adds what each part counted from `before` to `after`, which name the same parts.
@@ -93,9 +125,12 @@ impl Breakdown {
 
     /// Adds what a part counted.
     pub(crate) fn add_part(&mut self, name: &str, groups: Vec<Group>) {
-        match self.parts.iter_mut().find(|part| part.name == name) {
-            Some(part) => merge_groups(&mut part.groups, groups),
-            None => self.parts.push(Counted { name: name.to_owned(), groups }),
+        match self.places.get(name) {
+            Some(place) => merge_groups(&mut self.parts[*place].groups, groups),
+            None => {
+                self.places.insert(name.to_owned(), self.parts.len());
+                self.parts.push(Counted { name: name.to_owned(), groups });
+            }
         }
     }
 

@@ -22,7 +22,7 @@ pub use crate::machine::MachineFacts;
 use crate::region::Region;
 
 pub(crate) use breakdown::Before;
-pub use breakdown::{Breakdown, By, Counted};
+pub use breakdown::{Breakdown, By, Counted, ELSEWHERE, Key, charged_groups};
 pub use host::peak_memory_bytes;
 pub(crate) use host::thread_time;
 pub use json::SCHEMA;

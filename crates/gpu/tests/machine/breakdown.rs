@@ -1,13 +1,15 @@
-//! Counters by SM, slice, channel and launch: they add up to the run's, and name the part that is to blame.
+//! Counters by SM, slice, channel, launch, line, CTA and buffer: they add up to the run's, and name the part that is to blame.
 
 use strata_engine::statistics::Group;
+use strata_gpu::device::TimedDevice;
+use strata_gpu::gpu::{Gpu, Makers};
 use strata_gpu::machine::Machine;
 use strata_gpu::region::Region;
 use strata_gpu::results::{Breakdown, By, RunResult, merge_groups};
 use strata_gpu::{RunRequest, run};
 use strata_memory::NodeId;
 use strata_memory::address::Address;
-use strata_workloads::{Arg, Device, HostProgram, Shape, Size, all, find};
+use strata_workloads::{Arg, Device, DevicePtr, HostProgram, Module, Shape, Size, all, find};
 
 use crate::support::{PLAIN, module, on_device};
 
@@ -29,14 +31,38 @@ fn adds_up(breakdown: &Breakdown, all: &[Group], what: &str) {
         merge_groups(&mut sum, part.groups.clone());
     }
     assert!(!sum.is_empty(), "{what}: by {} there is nothing", breakdown.by);
+    let of_run = |name: &str| all.iter().find(|whole| whole.name == name);
     for group in &sum {
-        let whole =
-            all.iter().find(|whole| whole.name == group.name).expect("a run has the groups of its parts");
-        assert_eq!(group.values, whole.values, "{what}: {} by {}", group.name, breakdown.by);
+        let Some(whole) = of_run(group.name) else {
+            assert!(breakdown.by.key().is_some(), "{what}: a run has the groups of its parts");
+            continue;
+        };
+        for (counter, value) in group.definitions.iter().zip(&group.values) {
+            let name = counter.name;
+            assert_eq!(Some(*value), whole.get(name), "{what}: {}.{name} by {}", group.name, breakdown.by);
+        }
+    }
+    if breakdown.by.key().is_some() {
+        charges_are_whole(&sum, &of_run, what);
     }
     if breakdown.by == By::Launch {
         assert_eq!(sum.len(), all.len(), "{what}: a launch has all groups");
     }
+}
+
+/// What accounts have beside the run's counters agrees with these: each slot that waits for memory waits for a load, and each access that
+/// reads is served by one level.
+fn charges_are_whole<'a>(sum: &[Group], of_run: &impl Fn(&str) -> Option<&'a Group>, what: &str) {
+    let charged = |name: &str| sum.iter().find(|group| group.name == name);
+    if let Some(awaited) = charged("awaited") {
+        let stalls = of_run("sm").and_then(|sm| sm.get("stall_memory"));
+        assert_eq!(awaited.get("memory"), stalls, "{what}: somebody is waited for");
+    }
+    let served = charged("served").expect("accounts have accesses");
+    let accesses: u64 =
+        ["l1d", "llc", "extended", "memory", "owner"].iter().filter_map(|level| served.get(level)).sum();
+    let lsu = of_run("lsu").expect("a run has a load/store unit");
+    assert!(Some(accesses) <= lsu.get("completions"), "{what}: {accesses} accesses were served");
 }
 
 fn check(machine: &Machine, workload: &str, region: Region) -> RunResult {
@@ -130,4 +156,120 @@ fn the_busy_sm_and_channel_are_named() {
         // Code, parameters and the list lie elsewhere.
         assert!(of_channel >= 64 && others < of_channel, "{reads:?}");
     });
+}
+
+/// What a program is charged, by line, CTA and buffer, with all cycles ticked or with idle ones skipped.
+fn charged(machine: &Machine, ticks: bool, text: &str, host: fn(&mut TimedDevice<'_>)) -> [Breakdown; 3] {
+    const BY: [By; 3] = [By::Line, By::Cta, By::Buffer];
+    let accounts = BY.iter().filter_map(|by| by.key()).collect();
+    let mut gpu = Gpu::with(machine, PLAIN, Makers { accounts, ..Makers::default() }).unwrap();
+    if ticks {
+        gpu.tick_every_cycle();
+    }
+    let mut progress = |_: &strata_gpu::Progress| {};
+    let module = Module { name: "test.ptx", text };
+    let mut device = TimedDevice::on(gpu, machine, module, &mut progress).unwrap();
+    device.gpu().break_down(&BY);
+    host(&mut device);
+    device.gpu().breakdowns().to_vec().try_into().expect("there are three")
+}
+
+/// A counter of the parts that have some of it.
+fn some(breakdown: &Breakdown, path: &str) -> Vec<(String, u64)> {
+    let values = breakdown.parts.iter().zip(breakdown.counter(path));
+    values.filter_map(|(part, value)| Some((part.name.clone(), value.filter(|value| *value > 0)?))).collect()
+}
+
+/// One lane follows pointers through lines that are in no cache (line 9), and uses what it finds (line 10). CTA 1 does nothing.
+const CHASE: &str = ".visible .entry k(.param .u64 chain, .param .u64 out) {\n\
+    .reg .b64 %a, %o;\n.reg .b32 %n, %s, %v;\n.reg .pred %p;\n\
+    mov.u32 %n, %ctaid.x;\nsetp.ne.u32 %p, %n, 0;\n@%p bra END;\n\
+    ld.param.u64 %a, [chain];\nmov.u32 %n, 64;\nmov.u32 %s, 0;\n\
+    LOOP:\nld.global.u64 %a, [%a];\ncvt.u32.u64 %v, %a;\nadd.u32 %s, %s, %v;\n\
+    sub.u32 %n, %n, 1;\nsetp.ne.u32 %p, %n, 0;\n@%p bra LOOP;\n\
+    ld.param.u64 %o, [out];\nst.global.u32 [%o], %s;\nEND:\nret;\n}\n";
+
+fn chase(device: &mut TimedDevice<'_>) {
+    let chain = device.alloc("chain", 65 * 4096).unwrap();
+    let out = device.alloc("out", 4).unwrap();
+    for link in 0..64 {
+        let next = chain.0 + 4096 * (link + 1);
+        device.upload(DevicePtr(chain.0 + 4096 * link), &next.to_le_bytes()).unwrap();
+    }
+    device.launch("k", Shape::new([2, 1, 1], [1, 1, 1]), &[Arg::Ptr(chain), Arg::Ptr(out)]).unwrap();
+}
+
+fn line_of(text: &str, instruction: &str) -> String {
+    let line = text.lines().position(|line| line.contains(instruction)).expect("the text has it");
+    format!("k:{}", line + 1)
+}
+
+#[test]
+fn the_line_the_cta_and_the_buffer_to_blame_are_named() {
+    let machine = Machine::load("gtx480", &[]).unwrap();
+    let text = module(CHASE);
+    let [lines, ctas, buffers] = charged(&machine, false, &text, chase);
+    let [load, user] = ["ld.global.u64", "cvt.u32.u64"].map(|instruction| line_of(&text, instruction));
+    // The next load waits, as its address does, where the conversion does not come first.
+    let waiting = some(&lines, "sm.stall_memory");
+    let most = waiting.iter().max_by_key(|(_, slots)| *slots).expect("somebody waits");
+    assert!(most.0 == user || most.0 == load, "{waiting:?}");
+    // All that wait, wait for the load; but for the first of the parameters.
+    let awaited = some(&lines, "awaited.memory");
+    let of_load = awaited.iter().find(|(name, _)| *name == load).expect("the load is awaited").1;
+    let all: u64 = awaited.iter().map(|(_, slots)| slots).sum();
+    assert!(of_load * 10 > all * 9, "{awaited:?}");
+    assert_eq!(some(&lines, "served.memory"), [(load.clone(), 64)]);
+    assert_eq!(some(&lines, "sm.issued").iter().find(|(name, _)| *name == load).unwrap().1, 64);
+    // The slots that 64 accesses take are what one warp waits for them.
+    let cycles = some(&lines, "served.memory_cycles")[0].1;
+    assert!(of_load > cycles * 8 / 10, "{of_load} slots, {cycles} cycles");
+
+    let [first, second] = [0, 1].map(|cta| format!("launch 0 (k) cta {cta}"));
+    assert_eq!(some(&ctas, "sm.stall_memory"), [(first.clone(), all)]);
+    assert_eq!(some(&ctas, "served.memory"), [(first, 64)]);
+    let issued = some(&ctas, "sm.issued");
+    assert!(issued.iter().any(|(name, count)| *name == second && *count < 8), "{issued:?}");
+
+    let of = |path| {
+        some(&buffers, path)
+            .into_iter()
+            .map(|(name, count)| (name.split(' ').next().unwrap().to_owned(), count))
+    };
+    assert_eq!(of("lsu.accesses").collect::<Vec<_>>(), [("chain".to_owned(), 64), ("out".to_owned(), 1)]);
+    assert_eq!(of("served.memory").collect::<Vec<_>>(), [("chain".to_owned(), 64)]);
+}
+
+/// What is charged depends neither on the length of windows nor on threads, nor on whether cycles are skipped.
+#[test]
+fn charges_do_not_depend_on_how_a_run_is_made() {
+    let machine = Machine::load("gtx480", &[]).unwrap();
+    for workload in ["atax", "bfs", "reduction"] {
+        let program = find(workload).unwrap().program(Size::Test).unwrap();
+        let by = [By::Line, By::Cta, By::Buffer];
+        let run_with = |threads, window| {
+            let mut progress = |_: &strata_gpu::Progress| {};
+            let mut so_far = |_: &mut dyn FnMut() -> RunResult| ();
+            let plain = RunRequest::plain(program.as_ref(), &machine, &mut progress, &mut so_far);
+            run(RunRequest { by: &by, threads, window, ..plain }).unwrap()
+        };
+        let plain = run_with(1, None);
+        for (threads, window) in [(1, Some(1)), (2, None), (2, Some(3))] {
+            let other = run_with(threads, window);
+            assert_eq!(
+                other.breakdowns, plain.breakdowns,
+                "{workload}: {threads} threads, windows of {window:?}"
+            );
+        }
+        let mut progress = |_: &strata_gpu::Progress| {};
+        let mut so_far = |_: &mut dyn FnMut() -> RunResult| ();
+        let without = run(RunRequest::plain(program.as_ref(), &machine, &mut progress, &mut so_far)).unwrap();
+        assert_eq!(
+            without.statistics_hash(),
+            plain.statistics_hash(),
+            "{workload}: a ledger changes nothing"
+        );
+    }
+    let text = module(CHASE);
+    assert_eq!(charged(&machine, false, &text, chase), charged(&machine, true, &text, chase));
 }

@@ -33,7 +33,7 @@ use crate::window;
 /// # use strata_designs::baseline::L2Config;
 /// # use strata_engine::Cycle;
 /// # use strata_memory::doors::{DramPort, DramRequest, LlcDesign, LlcSite};
-/// # use strata_memory::{Body, ByteMask, Client, Contents, Origin, Line, LineAddress, NodeId, Packet};
+/// # use strata_memory::{Body, ByteMask, Client, Contents, Level, Line, LineAddress, NodeId, Origin, Packet};
 /// /// DRAM full of sevens that answers in the next cycle.
 /// #[derive(Default)]
 /// struct Dram(Vec<DramRequest>);

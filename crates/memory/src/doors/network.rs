@@ -59,7 +59,7 @@ pub struct NetworkEnds {
 /// # use strata_designs::baseline::{Arbitration, MultistageConfig, Topology};
 /// # use strata_engine::{Cited, Cycle, Window};
 /// # use strata_memory::doors::{Coherence, Direction, NetworkDesign, NetworkEnds, NetworkSite, network_link};
-/// # use strata_memory::{Body, ByteMask, Client, Contents, Origin, Line, LineAddress, NodeId, Packet};
+/// # use strata_memory::{Body, ByteMask, Client, Contents, Level, Line, LineAddress, NodeId, Origin, Packet};
 /// # fn cited<T>(value: T) -> Cited<T> { Cited::new(value, "an example") }
 /// let design = MultistageConfig {
 ///     topology: cited(Topology::Crossbar),

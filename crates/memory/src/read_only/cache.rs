@@ -11,6 +11,7 @@ use crate::address::{LINE_BYTES, LineAddress};
 use crate::cache::{Cache, Capacity, FrameId, Store};
 use crate::client::Client;
 use crate::doors::Refusal;
+use crate::level::Level;
 use crate::line::{ByteMask, Line};
 use crate::mshr::MshrId;
 use crate::node::NodeId;
@@ -276,6 +277,7 @@ impl ReadOnlyCache {
             client: self.client,
             tag: u32::from(mshr.0),
             origin: Origin::default(),
+            level: Level::default(),
             body: Body::Read(tray),
         });
         self.statistics.bytes_out += u64::from(packet.wire_bytes());

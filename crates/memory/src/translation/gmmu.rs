@@ -8,6 +8,7 @@ use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
 use super::tlb::Tlb;
 use super::{GmmuStatistics, Page, PageReply, PageRequest, PageTable, TranslationConfig};
 use crate::client::Client;
+use crate::level::Level;
 use crate::mshr::{MshrFile, MshrId};
 use crate::node::NodeId;
 use crate::packet::{Body, Contents, Packet};
@@ -206,6 +207,7 @@ impl Gmmu {
             client: Client::Gmmu,
             tag: u32::from(walk.0),
             origin: Origin::default(),
+            level: Level::default(),
             body: Body::Read(self.trays.take()),
         });
         let size = packet.wire_bytes();

@@ -6,6 +6,7 @@ use strata_engine::statistics::Group;
 use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, link};
 
 use super::*;
+use crate::level::Level;
 use crate::line::{ByteMask, Line};
 use crate::node::NodeId;
 use crate::packet::{Body, Contents, Packet};
@@ -194,6 +195,7 @@ fn packet(line: LineAddress) -> Packet {
         client: Client::L1d,
         tag: 0,
         origin: Origin::default(),
+        level: Level::default(),
         body: Body::Read(Box::new(Line::ZERO)),
     })
 }

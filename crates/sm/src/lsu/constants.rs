@@ -47,6 +47,11 @@ impl ConstantPath {
         self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
     }
 
+    /// The instruction that requests the next line.
+    pub fn front(&self, now: Cycle) -> Option<Place> {
+        self.queue.front(now).copied()
+    }
+
     /// Requests one line. Returns the instruction's place when the cache has accepted its last line.
     pub fn offer(
         &mut self,

@@ -18,6 +18,7 @@ use super::pending::{Part, Pending, PendingAccesses};
 use super::statistics::LsuStatistics;
 use super::texture::TextureUnit;
 use super::words;
+use crate::ledger::Offered;
 
 /// What the L1D refused.
 #[derive(Clone, Debug)]
@@ -68,6 +69,8 @@ pub struct Accepted {
     pub last: bool,
     /// Whether the instruction waits in the texture unit's queue.
     is_texture: bool,
+    /// The access; `None` of a hint, and of a fetch that reads nothing.
+    pub offered: Option<Offered>,
 }
 
 /// A performed access, by who was waiting for it.
@@ -201,10 +204,11 @@ impl DevicePath {
     }
 
     /// Offers one access to the L1D; call while [`DevicePath::has_offer`] is true. Returns the access when the L1D
-    /// accepts it.
+    /// accepts it. `watches` says whether somebody wants to know the access.
     #[inline(always)]
     pub fn offer(
         &mut self,
+        watches: bool,
         table: &mut Table,
         textures: &mut TextureUnit,
         l1d: &mut (impl L1d + ?Sized),
@@ -212,11 +216,11 @@ impl DevicePath {
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
         if self.held.is_some() {
-            return self.retry(textures, l1d, now, statistics);
+            return self.retry(watches, textures, l1d, now, statistics);
         }
         let texels_ready = textures.queue.next_ready() <= now;
         if texels_ready && (self.texture_turn || self.ready > now) {
-            return self.offer_texels(table, textures, l1d, now, statistics);
+            return self.offer_texels(watches, table, textures, l1d, now, statistics);
         }
         let place = *self.queue.front(now)?;
         if !self.has_room(now, statistics) {
@@ -224,7 +228,7 @@ impl DevicePath {
         }
         self.texture_turn = true;
         if place == OWN {
-            return self.offer_own(textures, l1d, now, statistics);
+            return self.offer_own(watches, textures, l1d, now, statistics);
         }
         let entry = table.get_mut(place);
         if let Operation::Prefetch(level) = entry.operation {
@@ -233,8 +237,8 @@ impl DevicePath {
         self.pass(entry, now);
         let access = self.make(place, entry, statistics);
         let (detached, last) = (entry.is_detached(), !entry.has_device_lanes());
-        let accepted = Accepted { entry: place, detached, last, is_texture: false };
-        self.present(access, accepted, textures, l1d, now)
+        let accepted = Accepted { entry: place, detached, last, is_texture: false, offered: None };
+        self.present(watches, access, accepted, textures, l1d, now)
     }
 
     /// Offers the next line of a prefetch.
@@ -251,7 +255,7 @@ impl DevicePath {
         statistics.hints += 1;
         statistics.lane_addresses += u64::from(lanes.count_ones());
         let last = !entry.has_device_lanes();
-        let accepted = Accepted { entry: place, detached: false, last, is_texture: false };
+        let accepted = Accepted { entry: place, detached: false, last, is_texture: false, offered: None };
         self.present_hint(hint, accepted, l1d, now, statistics)
     }
 
@@ -284,6 +288,7 @@ impl DevicePath {
     #[inline(never)]
     fn offer_own(
         &mut self,
+        watches: bool,
         textures: &mut TextureUnit,
         l1d: &mut (impl L1d + ?Sized),
         now: Cycle,
@@ -302,14 +307,15 @@ impl DevicePath {
         let action = if writes { Action::Store(tray) } else { Action::Load(tray) };
         let LaneCause { pc, warp } = cause;
         let access = Access { line, bytes, action, policy, token, pc, warp, leads: true };
-        let accepted = Accepted { entry: OWN, detached: false, last: true, is_texture: false };
-        self.present(access, accepted, textures, l1d, now)
+        let accepted = Accepted { entry: OWN, detached: false, last: true, is_texture: false, offered: None };
+        self.present(watches, access, accepted, textures, l1d, now)
     }
 
     /// Offers the next access of a texture fetch.
     #[inline(never)]
     fn offer_texels(
         &mut self,
+        watches: bool,
         table: &mut Table,
         textures: &mut TextureUnit,
         l1d: &mut (impl L1d + ?Sized),
@@ -317,7 +323,8 @@ impl DevicePath {
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
         let place = *textures.queue.front(now)?;
-        let accepted = Accepted { entry: place, detached: false, last: true, is_texture: true };
+        let accepted =
+            Accepted { entry: place, detached: false, last: true, is_texture: true, offered: None };
         if !textures.get_mut(place).has_left() {
             // Nothing to read: a query, or every lane lies beyond the border.
             textures.queue.pop(now);
@@ -329,7 +336,7 @@ impl DevicePath {
         self.texture_turn = false;
         let access = self.make_texels(place, table.get_mut(place), textures, statistics);
         let last = !textures.get_mut(place).has_left();
-        self.present(access, Accepted { last, ..accepted }, textures, l1d, now)
+        self.present(watches, access, Accepted { last, ..accepted }, textures, l1d, now)
     }
 
     /// Whether another access can be in flight; counts the cycles in which none could.
@@ -349,6 +356,7 @@ impl DevicePath {
     #[inline(never)]
     fn retry(
         &mut self,
+        watches: bool,
         textures: &mut TextureUnit,
         l1d: &mut (impl L1d + ?Sized),
         now: Cycle,
@@ -359,7 +367,7 @@ impl DevicePath {
         let Held { refused, accepted, why, since, .. } = held;
         count_refusal(why, now.since(since), statistics);
         match refused {
-            Refused::Access(access) => self.present(access, accepted, textures, l1d, now),
+            Refused::Access(access) => self.present(watches, access, accepted, textures, l1d, now),
             Refused::Hint(hint) => self.present_hint(hint, accepted, l1d, now, statistics),
         }
     }
@@ -368,12 +376,15 @@ impl DevicePath {
     #[inline(always)]
     fn present(
         &mut self,
+        watches: bool,
         access: Access,
         accepted: Accepted,
         textures: &mut TextureUnit,
         l1d: &mut (impl L1d + ?Sized),
         now: Cycle,
     ) -> Option<Accepted> {
+        let offered = if watches { Some(Offered::of(&access)) } else { None };
+        let accepted = Accepted { offered, ..accepted };
         if let Err((access, why)) = l1d.offer(access, now) {
             let changes = l1d.changes(why, now);
             let refused = Refused::Access(access);
@@ -515,6 +526,11 @@ impl DevicePath {
     /// Number of accesses that are in flight at the L1D or refused by it; hints are none.
     pub fn outstanding(&self) -> usize {
         self.pending.len()
+    }
+
+    /// The refused access, if any.
+    pub fn held_access(&self) -> Option<Offered> {
+        self.held.as_ref()?.accepted.offered
     }
 
     /// The instruction and line of the refused access or hint, if any.

@@ -185,7 +185,7 @@ impl Lsu {
 
     /// Whether there is a lane path, or a part behind the banks of shared memory.
     pub fn has_extras(&self) -> bool {
-        self.lanes.is_some() || self.behind.is_some()
+        self.lanes.is_some() || self.behind.is_some() || self.ledger.is_some()
     }
 
     /// The lane path's counters.

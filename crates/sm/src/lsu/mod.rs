@@ -31,6 +31,7 @@ mod atomics;
 mod banks;
 mod behind;
 mod bulk;
+mod charge;
 mod coalesce;
 mod collective;
 mod config;
@@ -61,6 +62,7 @@ use strata_ptx::isa::Scope;
 use strata_ptx::lanes::LaneMask;
 
 use crate::launch::Launch;
+use crate::ledger::{Accounts, Ledger};
 
 pub use behind::WrongAccess;
 pub use config::{LsuConfig, ReadOnlyWay, ScratchpadConfig, Surroundings, TextureConfig};
@@ -121,6 +123,8 @@ pub struct Lsu {
     /// Accesses that the L1D may take in a cycle.
     accesses_per_cycle: u32,
     statistics: LsuStatistics,
+    /// What the SM counts by instruction, CTA or buffer, where that is asked for.
+    ledger: Option<Box<Ledger>>,
 }
 
 impl Lsu {
@@ -167,6 +171,7 @@ impl Lsu {
             writeback_latency: u64::from(*config.writeback_latency_cycles),
             accesses_per_cycle: 1,
             statistics: LsuStatistics::default(),
+            ledger: None,
         })
     }
 
@@ -174,6 +179,12 @@ impl Lsu {
     #[must_use]
     pub fn with_accesses_per_cycle(self, accesses: u32) -> Lsu {
         Lsu { accesses_per_cycle: accesses, ..self }
+    }
+
+    /// The unit of an SM that keeps a ledger.
+    #[must_use]
+    pub fn with_ledger(self, ledger: Ledger) -> Lsu {
+        Lsu { ledger: Some(Box::new(ledger)), ..self }
     }
 
     /// The unit of a processor without a constant cache, whose instructions have one lane: constants and parameters are
@@ -186,6 +197,26 @@ impl Lsu {
     /// Loads the launch's texture and surface headers; call before the launch's first instruction.
     pub fn prepare(&mut self, launch: &Launch) {
         self.textures.prepare(launch);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.begin(launch, &self.statistics);
+        }
+    }
+
+    /// Whether the SM keeps a ledger.
+    #[inline]
+    pub(crate) fn has_ledger(&self) -> bool {
+        self.ledger.is_some()
+    }
+
+    /// What the SM keeps its accounts in.
+    #[inline]
+    pub(crate) fn ledger(&mut self) -> Option<&mut Ledger> {
+        self.ledger.as_deref_mut()
+    }
+
+    /// Takes the accounts of the launch.
+    pub fn take_accounts(&mut self) -> Vec<Accounts> {
+        self.ledger.as_mut().map_or_else(Vec::new, |ledger| ledger.take(&self.statistics))
     }
 
     /// Whether the front and the instruction table have room, so that [`Lsu::issue`] may be called.
@@ -197,9 +228,19 @@ impl Lsu {
     /// Takes the accesses that the L1D has completed.
     #[inline(always)]
     pub fn complete(&mut self, l1d: &mut (impl L1d + ?Sized), now: Cycle) {
+        self.complete_with(true, l1d, now);
+    }
+
+    /// As [`Lsu::complete`], of a unit that may have [extras](Lsu::has_extras) or not, as the caller knows when it is compiled.
+    #[inline(always)]
+    pub fn complete_with(&mut self, extras: bool, l1d: &mut (impl L1d + ?Sized), now: Cycle) {
         if self.device.outstanding() != 0 {
             while let Some(completion) = l1d.completed(now) {
-                self.complete_access(completion, now);
+                if extras && self.ledger.is_some() {
+                    self.complete_charged(completion, now);
+                } else {
+                    self.complete_access(completion, now);
+                }
             }
         }
     }
@@ -251,7 +292,11 @@ impl Lsu {
         while left > 0 && self.device.has_offer(&self.textures, l1d, now) {
             asked.l1d = true;
             // What comes behind a refused access waits with it.
-            left = if self.offer(l1d, now) { left - 1 } else { 0 };
+            let taken = match extras && self.ledger.is_some() {
+                true => self.offer_charged(l1d, now),
+                false => self.offer(l1d, now),
+            };
+            left = if taken { left - 1 } else { 0 };
         }
         asked
     }
@@ -318,12 +363,17 @@ impl Lsu {
         if self.banks_are_open()
             && let Some(place) = self.scratchpad.begin(now)
         {
+            self.open_account();
             self.begin_pass(place, now);
+            self.close_account_of(Some(place));
         }
+        let asking = if self.ledger.is_some() { self.constants.front(now) } else { None };
+        self.open_account();
         if let Some(place) = self.constants.offer(&mut self.table, constants, now, &mut self.statistics) {
             self.front -= 1;
             self.close(place, now);
         }
+        self.close_account_of(asking);
         let fetched = self.textures.next_event();
         self.due = self.scratchpad.next_event().min(self.constants.next_event()).min(fetched);
         if let Some(behind) = &self.behind {
@@ -354,7 +404,14 @@ impl Lsu {
     /// Offers the next access to the L1D. Returns whether it was taken.
     #[inline(always)]
     fn offer(&mut self, l1d: &mut (impl L1d + ?Sized), now: Cycle) -> bool {
-        let accepted = self.device.offer(&mut self.table, &mut self.textures, l1d, now, &mut self.statistics);
+        let accepted =
+            self.device.offer(false, &mut self.table, &mut self.textures, l1d, now, &mut self.statistics);
+        self.take_accepted(accepted, now)
+    }
+
+    /// Notes what the L1D has taken. Returns whether it took something.
+    #[inline(always)]
+    fn take_accepted(&mut self, accepted: Option<Accepted>, now: Cycle) -> bool {
         let Some(Accepted { entry: place, detached, last, .. }) = accepted else { return false };
         if place == OWN {
             return true;
@@ -420,7 +477,11 @@ impl Lsu {
             self.fences.close(entry.warp);
         }
         self.statistics.finished += 1;
-        self.statistics.latency_cycles += now.since(entry.issued);
+        let cycles = now.since(entry.issued);
+        self.statistics.latency_cycles += cycles;
+        if self.ledger.is_some() {
+            self.charge_end(place, cycles);
+        }
         self.done
             .push(now + self.writeback_latency, place)
             .expect("there is room for every instruction in flight");

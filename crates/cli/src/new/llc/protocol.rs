@@ -75,29 +75,29 @@ impl Protocol for RestOnReuse {
         if slice.dram_room(1) { Ok(Route::Partial(frame, !valid)) } else { Err(Stall::Dram) }
     }
 
-    fn take(slice: &mut Slice<Self>, request: Packet, route: Route, now: Cycle) {
+    fn take(slice: &mut Slice<Self>, mut request: Packet, route: Route, now: Cycle) {
         let touch = request.touch();
         match route {
             Route::Hit(frame) => {
-                slice.count(&request, Found::Hit);
+                slice.count(&mut request, Found::Hit);
                 slice.cache.store.used(frame, &touch);
                 serve(slice, request, frame, now);
             }
             Route::Partial(frame, wanted) => {
-                slice.count(&request, Found::Partial);
+                slice.count(&mut request, Found::Partial);
                 slice.protocol.statistics.completed += 1;
                 slice.cache.store.used(frame, &touch);
                 wait_for(slice, request, frame, wanted);
             }
             Route::Merge(mshr, early) => {
-                slice.count(&request, Found::Merge);
+                slice.count(&mut request, Found::Merge);
                 if !early.is_empty() {
                     slice.fetch(mshr, early);
                 }
                 slice.cache.join(mshr, request);
             }
             Route::Miss(wanted) => {
-                slice.count(&request, Found::Miss);
+                slice.count(&mut request, Found::Miss);
                 let frame = slice.cache.store.victim(request.line).expect("a free way was checked");
                 slice.evict(frame);
                 slice.cache.store.install(frame, &touch);

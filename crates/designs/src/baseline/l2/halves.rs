@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
     use strata_memory::doors::DramRequest;
-    use strata_memory::{Client, Contents, Origin};
+    use strata_memory::{Client, Contents, Level, Origin};
 
     const FAR: u64 = 100;
 
@@ -260,6 +260,7 @@ mod tests {
                     client: Client::L1d,
                     tag: 0,
                     origin: Origin::default(),
+                    level: Level::default(),
                     body: body.clone(),
                 });
                 self.slice.offer(packet, Cycle(self.now)).unwrap();

@@ -76,23 +76,23 @@ impl Protocol for Conventional {
         if slice.dram_room(1) { Ok(Route::Partial(frame, wanted)) } else { Err(Stall::Dram) }
     }
 
-    fn take(slice: &mut L2Slice, request: Packet, route: Route, now: Cycle) {
+    fn take(slice: &mut L2Slice, mut request: Packet, route: Route, now: Cycle) {
         let touch = request.touch();
         match route {
             Route::Hit(frame) => {
-                slice.count(&request, Found::Hit);
+                slice.count(&mut request, Found::Hit);
                 slice.note(&touch, Some(frame));
                 slice.cache.store.used(frame, &touch);
                 slice.serve(request, frame, now);
             }
             Route::Partial(frame, wanted) => {
-                slice.count(&request, Found::Partial);
+                slice.count(&mut request, Found::Partial);
                 slice.note(&touch, Some(frame));
                 slice.cache.store.used(frame, &touch);
                 slice.wait_for(request, frame, wanted);
             }
             Route::Merge(mshr, early) => {
-                slice.count(&request, Found::Merge);
+                slice.count(&mut request, Found::Merge);
                 if let Some(prefetching) = &mut slice.prefetching {
                     prefetching.merge(&touch, slice.cache.mshrs.state(mshr).frame);
                 }
@@ -102,13 +102,13 @@ impl Protocol for Conventional {
                 slice.cache.join(mshr, request);
             }
             Route::Pass(wanted) => {
-                slice.count(&request, Found::Miss);
+                slice.count(&mut request, Found::Miss);
                 slice.note(&touch, None);
                 let frame = slice.cache.store.buffer(&touch);
                 slice.wait_for(request, frame, wanted);
             }
             Route::Miss(frame, wanted) => {
-                slice.count(&request, Found::Miss);
+                slice.count(&mut request, Found::Miss);
                 slice.note(&touch, None);
                 slice.evict(frame);
                 slice.cache.store.install(frame, &touch);

@@ -11,7 +11,7 @@ use strata_memory::address::LineAddress;
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::{Design, DramPort, DramRequest, Llc};
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::{Body, Client, Contents, NodeId, Origin, Packet};
+use strata_memory::{Body, Client, Contents, Level, NodeId, Origin, Packet};
 
 /// Answers reads with line number + 1 in every byte, 20 cycles after they were offered.
 #[derive(Default)]
@@ -68,6 +68,7 @@ impl Bench {
             client: Client::L1d,
             tag: 7,
             origin: Origin::default(),
+            level: Level::default(),
             body,
         });
         self.slice.offer(packet, self.now).unwrap();

@@ -4,7 +4,7 @@ use strata_engine::{Cycle, Inlet, Island, Outlet, Window, link};
 use strata_memory::address::LineAddress;
 use strata_memory::doors::NetworkEnds;
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::{Body, Client, Contents, NodeId, Origin, Packet};
+use strata_memory::{Body, Client, Contents, Level, NodeId, Origin, Packet};
 
 /// Latency of a hop, in cycles.
 pub const HOP: u64 = 4;
@@ -22,6 +22,7 @@ pub fn packet(from: usize, to: usize, payload: usize, tag: u32) -> Packet {
         client: Client::L1d,
         tag,
         origin: Origin::default(),
+        level: Level::default(),
         body: Body::Write(Box::new(Line::ZERO)),
     })
 }

@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::cache::{FrameId, Store};
-use strata_memory::{Body, ByteMask, Packet, TouchKind};
+use strata_memory::{Body, ByteMask, Level, Packet, TouchKind};
 
 use super::{Protocol, Slice};
 
@@ -64,8 +64,11 @@ impl<P: Protocol> Slice<P> {
         }
     }
 
-    /// Counts a request that was looked up. A registration counts as a write.
-    pub fn count(&mut self, request: &Packet, found: Found) {
+    /// Counts a request that was looked up, and notes where its bytes will come from. A registration counts as a write.
+    pub fn count(&mut self, request: &mut Packet, found: Found) {
+        if found != Found::Hit {
+            request.level = Level::Memory;
+        }
         let s = &mut self.statistics;
         s.requests += 1;
         s.tag_reads += 1;

@@ -6,7 +6,9 @@ use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::Direction;
 use strata_memory::ownership::{Letter, Message, Owner, Place};
-use strata_memory::{Body, ByteMask, Client, Contents, FlitSize, Line, LineAddress, NodeId, Origin, Packet};
+use strata_memory::{
+    Body, ByteMask, Client, Contents, FlitSize, Level, Line, LineAddress, NodeId, Origin, Packet,
+};
 
 use super::Contract;
 
@@ -163,6 +165,7 @@ impl Nodes {
             client,
             tag: number,
             origin: Origin::default(),
+            level: Level::default(),
             body,
         })
     }

@@ -7,7 +7,7 @@ use strata_engine::Cycle;
 use strata_engine::seed::Stream;
 use strata_memory::doors::LaneAccess;
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of, words_of};
-use strata_memory::{Body, ByteMask, Contents, Line, LineAddress, NodeId, Origin, Packet};
+use strata_memory::{Body, ByteMask, Contents, Level, Line, LineAddress, NodeId, Origin, Packet};
 
 /// The scratchpad's node.
 pub const SM: NodeId = NodeId(0);
@@ -223,6 +223,7 @@ impl Below {
             client: to.place.client(),
             tag: 1 << word,
             origin: Origin::default(),
+            level: Level::default(),
             body: Body::Owned(letter, Some(tray)),
         });
         let at = self.later(self.packets[0].back().map(|(at, _)| *at), now);

@@ -7,7 +7,7 @@ use strata_memory::mshr::MshrId;
 use strata_memory::ownership::{Letter, Message, bytes_of, words_of};
 use strata_memory::packets::{open_loose, write_loose};
 use strata_memory::tray::{put_loose, take_loose};
-use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Tray};
+use strata_memory::{Body, ByteMask, Client, Contents, Level, Line, LineAddress, NodeId, Origin, Tray};
 
 use super::block::Block;
 use super::cache::{Banks, DenovoL1d};
@@ -232,6 +232,7 @@ impl DenovoL1d {
             client: to.place.client(),
             tag: answered,
             origin: Origin::default(),
+            level: Level::default(),
             body: Body::Owned(Letter { message: answer, place: to.place, requester: to }, tray),
         });
         self.say(packet, now + self.latency.remote);
@@ -259,6 +260,7 @@ impl DenovoL1d {
             client,
             tag: 0,
             origin: Origin::default(),
+            level: Level::default(),
             body,
         }));
         if rest != 0 {

@@ -11,8 +11,8 @@ use strata_memory::ownership::{Letter, Message, NODES, Owner, bytes_of};
 use strata_memory::packets::write_loose;
 use strata_memory::tags::Sets;
 use strata_memory::{
-    Body, ByteMask, Client, Contents, LINE_BYTES, Line, LineAddress, NodeId, Origin, Packet, ParameterError,
-    SliceMap, Tray, Trays,
+    Body, ByteMask, Client, Contents, LINE_BYTES, Level, Line, LineAddress, NodeId, Origin, Packet,
+    ParameterError, SliceMap, Tray, Trays,
 };
 
 use super::block::{Block, Blocks};
@@ -248,6 +248,7 @@ impl DenovoL1d {
             client: Client::L1d,
             tag,
             origin: Origin::default(),
+            level: Level::default(),
             body,
         });
         self.statistics.bytes_out += u64::from(packet.wire_bytes());
@@ -316,6 +317,7 @@ impl DenovoL1d {
             client: Client::L1d,
             tag,
             origin: Origin::default(),
+            level: Level::default(),
             body,
         });
         self.say(packet, now + self.latency.tag);

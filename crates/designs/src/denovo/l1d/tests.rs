@@ -3,7 +3,9 @@
 use strata_engine::{Cited, Cycle};
 use strata_memory::doors::{Access, Action, Design, L1d, L1dDesign, Policy, Refusal};
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of};
-use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Packet, SliceMap};
+use strata_memory::{
+    Body, ByteMask, Client, Contents, Level, Line, LineAddress, NodeId, Origin, Packet, SliceMap,
+};
 
 use super::*;
 
@@ -83,6 +85,7 @@ impl Bench {
                 client: Client::L1d,
                 tag: asked,
                 origin: Origin::default(),
+                level: Level::default(),
                 body: Body::Owned(letter, tray),
             }),
             self.now,

@@ -6,7 +6,7 @@ use strata_memory::mshr::MshrId;
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of, words_of};
 use strata_memory::packets::{open_loose, write_loose};
 use strata_memory::tray::take_loose;
-use strata_memory::{Body, ByteMask, Contents, Origin, Packet, Touch};
+use strata_memory::{Body, ByteMask, Contents, Level, Origin, Packet, Touch};
 
 use super::DenovoL2;
 use crate::chassis::llc::{Found, Stall};
@@ -105,16 +105,16 @@ impl DenovoL2 {
     }
 
     /// Does what a request has found.
-    pub(super) fn go(&mut self, request: Packet, step: Step, now: Cycle) {
+    pub(super) fn go(&mut self, mut request: Packet, step: Step, now: Cycle) {
         let touch = request.touch();
         let mshr = match step {
             Step::Hit(frame) => {
-                self.count(&request, Found::Hit);
+                self.count(&mut request, Found::Hit);
                 self.cache.store.used(frame, &touch);
                 return self.answer_here(request, frame, now);
             }
             Step::Owned(frame) => {
-                self.count(&request, Found::Hit);
+                self.count(&mut request, Found::Hit);
                 self.cache.store.used(frame, &touch);
                 let mshr = self.cache.allocate(touch.line, frame);
                 let words = needed_here(&request) & self.protocol.owned[frame.index()];
@@ -122,7 +122,7 @@ impl DenovoL2 {
                 mshr
             }
             Step::Waits(mshr, found) => {
-                self.count(&request, found);
+                self.count(&mut request, found);
                 mshr
             }
         };
@@ -229,6 +229,7 @@ impl DenovoL2 {
             client: request.client,
             tag: here,
             origin: Origin::default(),
+            level: Level::default(),
             body: Body::Owned(letter, tray),
         })
     }

@@ -5,7 +5,7 @@ use strata_memory::cache::FrameId;
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of, words_of};
 use strata_memory::packets::{open_loose, write_loose};
 use strata_memory::tray::{put_loose, take_loose};
-use strata_memory::{Body, Contents, Line as Bytes, LineAddress, NodeId, Origin, Tray};
+use strata_memory::{Body, Contents, Level, Line as Bytes, LineAddress, NodeId, Origin, Tray};
 
 use super::DenovoL2;
 use crate::denovo::{Line, RegistryAction, RegistryEvent, Slot, registry_transition};
@@ -81,6 +81,7 @@ impl DenovoL2 {
             client: owner.place.client(),
             tag: 0,
             origin: Origin::default(),
+            level: Level::default(),
             body: Body::Owned(letter, tray),
         });
         self.say(packet, is_further, at);

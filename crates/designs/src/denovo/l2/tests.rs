@@ -6,7 +6,7 @@ use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 use strata_memory::doors::{DramPort, DramRequest, Llc};
 use strata_memory::ownership::{Letter, Message, Owner, Place};
-use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Packet};
+use strata_memory::{Body, ByteMask, Client, Contents, Level, Line, LineAddress, NodeId, Origin, Packet};
 
 use super::{DenovoL2, DenovoL2Config};
 
@@ -60,6 +60,7 @@ impl Bench {
             client: Client::L1d,
             tag: 0,
             origin: Origin::default(),
+            level: Level::default(),
             body: Body::Owned(letter, tray),
         })
     }

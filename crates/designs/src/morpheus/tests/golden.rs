@@ -6,7 +6,7 @@ use strata_engine::Cycle;
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::{DramPort, DramRequest, Llc};
 use strata_memory::window::{self, RESULT_WORD, operation, result};
-use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Packet};
+use strata_memory::{Body, ByteMask, Client, Contents, Level, Line, LineAddress, NodeId, Origin, Packet};
 
 use super::{HELPER, controller, published, small};
 use crate::morpheus::Insertions;
@@ -85,6 +85,7 @@ impl Bench {
             client: Client::L1d,
             tag,
             origin: Origin::default(),
+            level: Level::default(),
             body,
         });
         self.controller.offer(packet, Cycle(at)).expect("a controller is never full");

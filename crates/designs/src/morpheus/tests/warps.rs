@@ -7,7 +7,7 @@ use strata_engine::statistics::Group;
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::doors::{DramPort, Llc, SetPlace};
 use strata_memory::window::{self, operation, result};
-use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, Packet};
+use strata_memory::{Body, ByteMask, Client, Contents, Level, Line, LineAddress, NodeId, Origin, Packet};
 
 use super::HELPER;
 use crate::morpheus::Controller;
@@ -177,6 +177,7 @@ impl Helped {
             client: Client::L1d,
             tag: warp,
             origin: Origin::default(),
+            level: Level::default(),
             body,
         })
     }

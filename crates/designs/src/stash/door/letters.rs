@@ -3,7 +3,9 @@
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of, words_of};
 use strata_memory::packets::{open_loose, write_loose};
 use strata_memory::tray::{put_loose, take_loose};
-use strata_memory::{Body, Client, Contents, LineAddress, NodeId, Origin, Packet as Wire, SliceMap, Tray};
+use strata_memory::{
+    Body, Client, Contents, Level, LineAddress, NodeId, Origin, Packet as Wire, SliceMap, Tray,
+};
 
 use crate::stash::port::{LINE_WORDS, Packet, Receiver};
 
@@ -62,6 +64,7 @@ impl Letters {
             client,
             tag,
             origin: Origin::default(),
+            level: Level::default(),
             body,
         })
     }

@@ -5,7 +5,7 @@ use strata_designs::dma::{Blocks, Engine};
 use strata_designs::stash::{StashConfig, StashScratchpad};
 use strata_memory::doors::{Scratchpad, ScratchpadSite};
 use strata_memory::ownership::{Letter, Message, Owner, Place};
-use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Origin, SliceMap};
+use strata_memory::{Body, ByteMask, Client, Contents, Level, Line, LineAddress, NodeId, Origin, SliceMap};
 use strata_ptx::isa::{MAPPED, TileOp};
 
 use super::*;
@@ -66,6 +66,7 @@ fn says(message: Message, bytes: ByteMask, value: u32) -> Packet {
         client,
         tag: u32::MAX,
         origin: Origin::default(),
+        level: Level::default(),
         body: Body::Owned(letter, Some(tray)),
     })
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use strata_engine::{Cycle, Inlet, Outlet, Window};
 use strata_memory::ownership::{Letter, Message, Owner, Place, bytes_of, words_of};
-use strata_memory::{Body, Client, Contents, Line, LineAddress, NodeId, Origin, Packet};
+use strata_memory::{Body, Client, Contents, Level, Line, LineAddress, NodeId, Origin, Packet};
 
 /// The registry's own node; the SM has node 0.
 const NODE: NodeId = NodeId(1);
@@ -152,6 +152,7 @@ impl Registry {
             client: Client::Scratchpad,
             tag: 1 << word,
             origin: Origin::default(),
+            level: Level::default(),
             body: Body::Owned(letter, Some(Box::new(line))),
         });
         self.flights.push_back((now + self.latency, packet));

@@ -7,7 +7,7 @@ use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, config, link};
 use strata_memory::address::LineAddress;
 use strata_memory::doors::{Design, Direction, Network, NetworkEnds, network_link};
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::{Body, Client, Contents, NodeId, Origin, Packet};
+use strata_memory::{Body, Client, Contents, Level, NodeId, Origin, Packet};
 
 use super::placement::Places;
 use super::*;
@@ -84,6 +84,7 @@ impl Bench {
             client: Client::L1d,
             tag,
             origin: Origin::default(),
+            level: Level::default(),
             body: Body::Write(Box::new(Line::ZERO)),
         })
     }
@@ -370,6 +371,7 @@ fn any_node_may_send_to_any_node() {
                     client: Client::L1d,
                     tag,
                     origin: Origin::default(),
+                    level: Level::default(),
                     body: if tag < 4 { Body::Write(tray) } else { Body::ReadReply(tray) },
                 });
                 sender.send(packet, 1, now).unwrap();

@@ -1,0 +1,121 @@
+//! The counters of one instruction, CTA or buffer.
+
+use std::sync::LazyLock;
+
+use strata_engine::statistics::{Definition, Group, Statistics};
+use strata_ptx::isa::Class;
+
+use super::accounts::Key;
+use super::served::{ServedStatistics, Source};
+use crate::lsu::LsuStatistics;
+use crate::statistics::{SmStatistics, Stall, Tally};
+
+strata_engine::statistics! {
+    /// Issue slots that were lost while warps waited for an instruction's result.
+    pub struct AwaitedStatistics: "awaited" {
+        /// Slots lost waiting for values that it reads from memory: of `stall_memory`, those of the instructions that use them.
+        memory: "slots",
+        /// Slots lost waiting for values that it computes: of `stall_execution`.
+        execution: "slots",
+    }
+    laws {}
+}
+
+/// Counters of an SM that belong to no instruction: of cycles and of CTAs; and what is not charged.
+const OF_NONE: [&str; 5] = ["cycles", "cycles_active", "resident_warp_cycles", "ctas", "divergent_branches"];
+
+/// Counters of the load/store unit that an access has, whatever instruction is behind it.
+const OF_ACCESSES: [&str; 18] = [
+    "hints",
+    "hints_taken",
+    "hints_ignored",
+    "hints_dropped",
+    "accesses",
+    "completions",
+    "lane_addresses",
+    "bytes_requested",
+    "bytes_accessed",
+    "path_accesses",
+    "path_bytes",
+    "refused_port",
+    "refused_mshr",
+    "refused_merge",
+    "refused_ways",
+    "refused_network",
+    "refused_bank",
+    "refused_flush",
+];
+
+static OF_SM: LazyLock<Vec<Definition>> = LazyLock::new(|| {
+    SmStatistics::DEFINITIONS.iter().filter(|counter| !OF_NONE.contains(&counter.name)).copied().collect()
+});
+
+static OF_BUFFER: LazyLock<Vec<Definition>> = LazyLock::new(|| {
+    LsuStatistics::DEFINITIONS.iter().filter(|counter| OF_ACCESSES.contains(&counter.name)).copied().collect()
+});
+
+/// What is charged to one instruction, CTA or buffer.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    active_lanes: u64,
+    tally: Tally,
+    awaited: AwaitedStatistics,
+    lsu: LsuStatistics,
+    served: ServedStatistics,
+}
+
+impl Account {
+    pub(super) fn issue(&mut self, class: Class, active: u32, lanes: u32) {
+        self.active_lanes += u64::from(active);
+        self.tally.issue(class, lanes);
+    }
+
+    pub(super) fn stall(&mut self, cause: Stall, slots: u64) {
+        self.tally.stall(cause, slots);
+    }
+
+    /// Others have lost slots for its result.
+    pub(super) fn held_up(&mut self, cause: Stall, slots: u64) {
+        *match cause {
+            Stall::Memory => &mut self.awaited.memory,
+            _ => &mut self.awaited.execution,
+        } += slots;
+    }
+
+    pub(super) fn access(&mut self, more: &LsuStatistics) {
+        self.lsu.merge(more);
+    }
+
+    pub(super) fn serve(&mut self, source: Source, bytes: u32, cycles: u64) {
+        self.served.count(source, bytes, cycles);
+    }
+
+    /// Adds another account of the same instruction, CTA or buffer.
+    pub fn merge(&mut self, other: &Account) {
+        self.active_lanes += other.active_lanes;
+        self.tally.merge(&other.tally);
+        self.awaited.merge(&other.awaited);
+        self.lsu.merge(&other.lsu);
+        self.served.merge(&other.served);
+    }
+
+    /// Its counters, those that accounts of this kind have. They bear the names of the SM's.
+    pub fn groups(&self, key: Key) -> Vec<Group> {
+        let lsu = Group { broken: None, ..self.lsu.report() };
+        if key == Key::Buffer {
+            return vec![only(lsu, &OF_BUFFER), self.served.report()];
+        }
+        let mut sm = SmStatistics { active_lanes: self.active_lanes, ..SmStatistics::default() };
+        self.tally.add_to(&mut sm);
+        sm.issued = sm.warp_instructions;
+        sm.issue_slots = sm.issued + sm.stalls();
+        let sm = Group { broken: None, ..sm.report() };
+        vec![only(sm, &OF_SM), self.awaited.report(), lsu, self.served.report()]
+    }
+}
+
+/// The group with these of its counters.
+fn only(group: Group, definitions: &'static [Definition]) -> Group {
+    let values = definitions.iter().map(|counter| group.get(counter.name).expect("it is one of the group's"));
+    Group { values: values.collect(), definitions, laws: Vec::new(), ..group }
+}

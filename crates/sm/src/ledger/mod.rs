@@ -1,0 +1,250 @@
+//! What an SM counts by instruction, by CTA and by buffer, beside its totals.
+//!
+//! Whatever is counted while a ledger is kept is charged to one account of each kind: that of the instruction or the CTA behind it, that of the
+//! buffer that an access goes to, or the account of what belongs to none. So the accounts of a kind add up to the SM's totals.
+//!
+//! A lost issue slot is charged to one of the warps that wait for the cause that it counts for. If several do, they take turns, by the cycle.
+
+mod account;
+mod accounts;
+mod lost;
+mod served;
+
+use strata_engine::Cycle;
+use strata_engine::statistics::Statistics;
+use strata_memory::bits::members;
+use strata_memory::doors::{Access, Action};
+use strata_memory::{Level, LineAddress};
+use strata_ptx::isa::{Class, Instruction, Pc};
+
+pub use account::Account;
+pub use accounts::{Accounts, Key};
+pub(crate) use lost::{Lost, Waiting};
+pub use served::ServedStatistics;
+
+use crate::collector::PREDICATES;
+use crate::launch::Launch;
+use crate::lsu::LsuStatistics;
+use crate::quiet::SCHEDULERS;
+use crate::scoreboard::Awaited;
+use crate::slots::Slots;
+use accounts::Table;
+use served::{Answers, InFlight};
+
+/// Registers that an instruction can name.
+const REGISTERS: usize = 256;
+
+/// What is behind an event: an instruction, and the CTA that executes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct At {
+    pub pc: Pc,
+    pub cta: u64,
+}
+
+/// What a warp has done last.
+#[derive(Clone, Debug)]
+struct Warp {
+    /// Linear index of its CTA.
+    cta: u64,
+    /// The instruction that it issued last.
+    last: Pc,
+    /// By register: the instruction that wrote it last,
+    writers: [Pc; REGISTERS],
+    /// and by predicate.
+    predicate_writers: [Pc; PREDICATES],
+}
+
+/// The accounts of an SM during a launch.
+#[derive(Debug)]
+pub struct Ledger {
+    tables: Vec<Table>,
+    warps: Box<Slots<Warp>>,
+    /// What the load/store unit had counted when it was looked at last.
+    seen: LsuStatistics,
+    answers: Answers,
+    /// By scheduler: what the cycles are charged to in which nothing changes.
+    quiet: [Lost; SCHEDULERS],
+}
+
+impl Ledger {
+    /// A ledger with accounts of these kinds.
+    pub fn new(keys: &[Key]) -> Ledger {
+        let warp = || Warp { cta: 0, last: 0, writers: [0; REGISTERS], predicate_writers: [0; PREDICATES] };
+        Ledger {
+            tables: keys.iter().map(|key| Table::new(*key)).collect(),
+            warps: Box::new(Slots::new(warp)),
+            seen: LsuStatistics::default(),
+            answers: Answers::default(),
+            quiet: Default::default(),
+        }
+    }
+
+    /// Begins the accounts of a launch.
+    pub(crate) fn begin(&mut self, launch: &Launch, counted: &LsuStatistics) {
+        self.seen = *counted;
+        self.answers = Answers::default();
+        for table in &mut self.tables {
+            table.begin(launch);
+        }
+    }
+
+    /// The accounts since the launch began. What the load/store unit has counted beside them belongs to none.
+    pub(crate) fn take(&mut self, counted: &LsuStatistics) -> Vec<Accounts> {
+        self.open(counted);
+        self.tables.iter_mut().map(Table::take).collect()
+    }
+
+    /// A CTA starts in these warp slots.
+    pub(crate) fn start_cta(&mut self, cta: u64, warps: std::ops::Range<usize>) {
+        for warp in warps {
+            (self.warps[warp].cta, self.warps[warp].last) = (cta, 0);
+        }
+    }
+
+    /// An instruction of a warp.
+    pub(crate) fn at(&self, warp: usize, pc: Pc) -> At {
+        At { pc, cta: self.warps[warp].cta }
+    }
+
+    /// The instruction that a warp issued last.
+    pub(crate) fn last(&self, warp: usize) -> At {
+        self.at(warp, self.warps[warp].last)
+    }
+
+    /// A warp issues an instruction, which lanes execute.
+    pub(crate) fn issued(
+        &mut self,
+        (warp, pc): (usize, Pc),
+        (instruction, class): (&Instruction, Class),
+        (active, lanes): (u32, u32),
+    ) {
+        let of = &mut self.warps[warp];
+        of.last = pc;
+        for (word, bits) in instruction.write_set.0.iter().enumerate() {
+            members(*bits).for_each(|bit| of.writers[64 * word + bit] = pc);
+        }
+        members(instruction.pred_writes.into()).for_each(|predicate| of.predicate_writers[predicate] = pc);
+        let at = At { pc, cta: of.cta };
+        self.charge(Some(at), |account| account.issue(class, active, lanes));
+    }
+
+    /// The instruction of a warp that writes what another one waits for.
+    pub(crate) fn writer(&self, warp: usize, awaited: Awaited) -> At {
+        let of = &self.warps[warp];
+        let pc = match awaited {
+            Awaited::Register(register) => of.writers[register],
+            Awaited::Predicate(predicate) => of.predicate_writers[predicate],
+        };
+        At { pc, cta: of.cta }
+    }
+
+    /// Charges issue slots that are lost from a cycle on.
+    pub(crate) fn lose(&mut self, lost: &Lost, from: Cycle, cycles: u64) {
+        lost.charge(from, cycles, &mut |at, cause, slots| {
+            self.charge(at, |account| account.stall(cause, slots));
+        });
+        lost.charge_producers(from, cycles, &mut |at, cause, slots| {
+            self.charge(at, |account| account.held_up(cause, slots));
+        });
+    }
+
+    /// Keeps in mind what the slots of a scheduler are charged to until something changes.
+    pub(crate) fn rest(&mut self, scheduler: usize, lost: Lost) {
+        self.quiet[scheduler % SCHEDULERS] = lost;
+    }
+
+    /// Charges the slots of a scheduler in cycles in which nothing has changed.
+    pub(crate) fn lose_quietly(&mut self, scheduler: usize, from: Cycle, cycles: u64) {
+        let lost = std::mem::take(&mut self.quiet[scheduler % SCHEDULERS]);
+        self.lose(&lost, from, cycles);
+        self.quiet[scheduler % SCHEDULERS] = lost;
+    }
+
+    /// What the load/store unit has counted since it was looked at belongs to no instruction.
+    pub(crate) fn open(&mut self, counted: &LsuStatistics) {
+        if self.seen != *counted {
+            let more = counted.since(&self.seen);
+            self.seen = *counted;
+            self.charge(None, |account| account.access(&more));
+        }
+    }
+
+    /// Charges what the load/store unit has counted since to an instruction, and to the buffer of a line.
+    pub(crate) fn close(&mut self, at: At, line: Option<LineAddress>, counted: &LsuStatistics) {
+        if self.seen != *counted {
+            let more = counted.since(&self.seen);
+            self.seen = *counted;
+            self.charge_access(at, line, |account| account.access(&more));
+        }
+    }
+
+    /// The L1D has taken an access.
+    pub(crate) fn accepted(&mut self, offered: Offered, now: Cycle) {
+        let at = self.at(offered.warp.into(), offered.pc);
+        let Offered { token, line, bytes, waits, .. } = offered;
+        self.answers.accepted(token, InFlight { at, line, bytes, since: now, waits });
+    }
+
+    /// Bytes of a line have come to the L1D.
+    pub(crate) fn answered(&mut self, line: LineAddress, level: Level, now: Cycle) {
+        self.answers.answered(line, level, now);
+    }
+
+    /// The L1D has completed an access. Returns what was behind it.
+    pub(crate) fn completed(&mut self, token: u32, now: Cycle) -> (At, LineAddress) {
+        let access = self.answers.completed(token);
+        let (at, line) = (access.at, access.line);
+        if access.waits {
+            let source = self.answers.source(&access);
+            let cycles = now.since(access.since);
+            self.charge_access(at, Some(line), |account| account.serve(source, access.bytes, cycles));
+        }
+        (at, line)
+    }
+
+    /// The load/store unit has counted the end of an instruction, so many cycles after its issue.
+    pub(crate) fn ended(&mut self, at: At, cycles: u64) {
+        let end = LsuStatistics { finished: 1, latency_cycles: cycles, ..LsuStatistics::default() };
+        self.seen.merge(&end);
+        self.charge(Some(at), |account| account.access(&end));
+    }
+
+    fn charge(&mut self, at: Option<At>, mut what: impl FnMut(&mut Account)) {
+        for table in &mut self.tables {
+            if let Some(account) = table.of_event(at) {
+                what(account);
+            }
+        }
+    }
+
+    fn charge_access(&mut self, at: At, line: Option<LineAddress>, mut what: impl FnMut(&mut Account)) {
+        for table in &mut self.tables {
+            what(table.of_access(at, line));
+        }
+    }
+}
+
+/// An access as it is offered to the L1D.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Offered {
+    pub token: u32,
+    pub pc: Pc,
+    pub warp: u8,
+    pub line: LineAddress,
+    pub bytes: u32,
+    /// Whether its bytes are read: a load or an atomic.
+    pub waits: bool,
+}
+
+impl Offered {
+    pub fn of(access: &Access) -> Offered {
+        Offered {
+            token: access.token,
+            pc: access.pc,
+            warp: access.warp,
+            line: access.line,
+            bytes: access.bytes.count(),
+            waits: !matches!(access.action, Action::Store(_)),
+        }
+    }
+}
