@@ -1,10 +1,9 @@
 //! Charging lost issue slots to instructions and CTAs, in SMs that keep a ledger.
 
 use strata_engine::Cycle;
-use strata_memory::bits::members;
 
 use crate::doors::Doors;
-use crate::ledger::{Lost, Waiting};
+use crate::ledger::Waiting;
 use crate::sm::Sm;
 use crate::statistics::Stall;
 
@@ -13,59 +12,50 @@ impl<D: Doors> Sm<D> {
     #[inline]
     pub(crate) fn charge_stall(&mut self, scheduler: usize, from: Cycle, slots: u64) {
         if self.lsu.has_ledger() {
-            let lost = self.lost(scheduler);
-            self.lsu.ledger().expect("there is one").lose(&lost, from, slots);
+            self.charge_stall_now(scheduler, from, slots);
         }
     }
 
-    /// Charges a scheduler's slots from a cycle on, in which nothing has changed since the issue stage came to rest.
-    #[inline]
-    pub(crate) fn charge_quiet_stall(&mut self, scheduler: usize, from: Cycle, slots: u64) {
+    #[inline(never)]
+    fn charge_stall_now(&mut self, scheduler: usize, from: Cycle, slots: u64) {
+        let stalled = self.stalled(self.shares[scheduler]);
+        let Some(ledger) = self.lsu.ledger() else { return };
+        let waiting = ledger.choose(scheduler, stalled, from).map(|warp| self.waiting_for(warp, stalled.0));
         if let Some(ledger) = self.lsu.ledger() {
-            ledger.lose_quietly(scheduler, from, slots);
+            ledger.lose(scheduler, waiting, slots);
         }
     }
 
-    /// Keeps in mind what slots are charged to while the issue stage is at rest.
+    /// Charges a scheduler's slots of cycles in which nothing has changed since the issue stage came to rest.
     #[inline]
-    pub(crate) fn rest_accounts(&mut self) {
-        if !self.lsu.has_ledger() {
-            return;
-        }
-        for scheduler in 0..self.schedulers.len() {
-            let lost = self.lost(scheduler);
-            self.lsu.ledger().expect("there is one").rest(scheduler, lost);
+    pub(crate) fn charge_quiet_stall(&mut self, scheduler: usize, slots: u64) {
+        if let Some(ledger) = self.lsu.ledger() {
+            ledger.lose_quietly(scheduler, slots);
         }
     }
 
     /// Charges a slot in which a warp turned to other lanes instead of issuing an instruction.
     #[inline]
-    pub(crate) fn charge_turn(&mut self, warp: usize, pc: u32, now: Cycle) {
+    pub(crate) fn charge_turn(&mut self, warp: usize, pc: u32) {
         if let Some(ledger) = self.lsu.ledger() {
-            let warps = vec![Waiting { at: ledger.at(warp, pc), producer: None }];
-            ledger.lose(&Lost { cause: Stall::Control, warps }, now, 1);
+            let waiting = Waiting { at: ledger.at(warp, pc), producer: None };
+            ledger.lose_at(Stall::Control, Some(waiting), 1);
         }
     }
 
-    /// Why a scheduler has nothing to issue, and the instructions at which warps wait for that.
-    #[inline(never)]
-    fn lost(&mut self, scheduler: usize) -> Lost {
-        let (cause, warps) = self.stalled(self.shares[scheduler]);
-        Lost { cause, warps: members(warps).map(|warp| self.waiting_for(warp, cause)).collect() }
-    }
-
+    /// The instruction at which a warp waits for a cause, and the one whose result it waits for.
     fn waiting_for(&mut self, warp: usize, cause: Stall) -> Waiting {
         let head = self.fetch.head(warp);
-        let micro = &self.micro[head as usize % self.micro.len()];
         let by_reads = self.warps.blocked_by_reads & 1 << warp != 0;
-        let pending = match cause {
-            Stall::Memory => self.scoreboard.awaited(warp, micro, true),
-            Stall::Execution if !by_reads => self.scoreboard.awaited(warp, micro, false),
+        let awaited = |memory| self.scoreboard.awaited(warp, &self.micro[head as usize], memory);
+        let awaited = match cause {
+            Stall::Memory => awaited(true),
+            Stall::Execution if !by_reads => awaited(false),
             _ => None,
         };
-        let ledger = self.lsu.ledger().expect("there is one");
+        let ledger = self.lsu.ledger().expect("who charges has a ledger");
         let at = match cause {
-            // Of these, the last instruction has been issued, and makes the warp wait.
+            // The last instruction has been issued, and makes the warp wait.
             Stall::Control
             | Stall::Barrier
             | Stall::Fence
@@ -73,9 +63,13 @@ impl<D: Doors> Sm<D> {
             | Stall::Sleep
             | Stall::Drained
             | Stall::NoWarp => ledger.last(warp),
-            _ => ledger.at(warp, head),
+            Stall::LsuFull
+            | Stall::CollectorFull
+            | Stall::Inactive
+            | Stall::Memory
+            | Stall::Execution
+            | Stall::Fetch => ledger.at(warp, head),
         };
-        let producer = pending.map(|awaited| ledger.writer(warp, awaited));
-        Waiting { at, producer }
+        Waiting { at, producer: awaited.map(|awaited| ledger.writer(warp, awaited)) }
     }
 }

@@ -55,9 +55,6 @@ impl<D: Doors> Sm<D> {
         if idle {
             self.is_quiet = true;
             self.quiet.inputs = self.inputs();
-            if D::EXTRAS {
-                self.rest_accounts();
-            }
         }
     }
 
@@ -134,7 +131,7 @@ impl<D: Doors> Sm<D> {
             self.tally.stall(cause, gap);
             if D::EXTRAS {
                 match self.is_quiet {
-                    true => self.charge_quiet_stall(scheduler, from, gap),
+                    true => self.charge_quiet_stall(scheduler, gap),
                     false => self.charge_stall(scheduler, from, gap),
                 }
             }
@@ -284,7 +281,7 @@ impl<D: Doors> Sm<D> {
                     self.fetch.go(warp, self.warps.simt[warp].pc());
                     self.tally.stall(Stall::Control, 1);
                     if D::EXTRAS {
-                        self.charge_turn(warp, pc, now);
+                        self.charge_turn(warp, pc);
                     }
                     return false;
                 }
@@ -302,7 +299,12 @@ impl<D: Doors> Sm<D> {
             && let Some(ledger) = self.lsu.ledger()
         {
             let of = (&launch.kernel.code[pc as usize], micro.class);
-            ledger.issued((warp, pc), of, (active.count_ones(), lanes.count_ones()));
+            ledger.issued(
+                warp % self.shares.len(),
+                (warp, pc),
+                of,
+                (active.count_ones(), lanes.count_ones()),
+            );
         }
 
         let is_control = micro.target.is_none_or(|target| target == Target::CONTROL);

@@ -86,8 +86,12 @@ impl Account {
         self.lsu.merge(more);
     }
 
-    pub(super) fn serve(&mut self, source: Source, bytes: u32, cycles: u64) {
-        self.served.count(source, bytes, cycles);
+    /// An access is complete, and who served it after how many cycles, if somebody did.
+    pub(super) fn complete(&mut self, bytes: u32, served: Option<(Source, u64)>) {
+        self.lsu.completions += 1;
+        if let Some((source, cycles)) = served {
+            self.served.count(source, bytes, cycles);
+        }
     }
 
     /// Adds another account of the same instruction, CTA or buffer.

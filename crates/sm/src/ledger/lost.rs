@@ -1,6 +1,4 @@
-//! The warps that a lost issue slot is charged to.
-
-use strata_engine::Cycle;
+//! The warp that lost issue slots are charged to.
 
 use super::At;
 use crate::statistics::Stall;
@@ -14,88 +12,75 @@ pub(crate) struct Waiting {
     pub producer: Option<At>,
 }
 
-/// Why a scheduler loses its slots, and the warps that wait for that.
-#[derive(Clone, Debug, Default)]
+/// What a scheduler loses its slots for.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lost {
-    pub cause: Stall,
-    pub warps: Vec<Waiting>,
+    cause: Stall,
+    /// The warps that wait for that.
+    warps: u64,
+    /// The one that is charged,
+    warp: usize,
+    /// and where it waited when it was looked at last; `None` without a warp.
+    pub waiting: Option<Waiting>,
 }
 
 impl Lost {
-    /// Charges the slots of `cycles` cycles from `from` on: each to one warp, in turn by the number of the cycle, or to none if no warp waits.
-    pub fn charge(&self, from: Cycle, cycles: u64, charge: &mut impl FnMut(Option<At>, Stall, u64)) {
-        if self.warps.is_empty() {
-            return charge(None, self.cause, cycles);
+    /// The warp to charge from a cycle on, of these that wait for a cause: the same as before while they are the same, or else one by the
+    /// number of the cycle. So the choice does not depend on how cycles are put together.
+    pub fn choose(&mut self, (cause, warps): (Stall, u64), from: u64) -> Option<usize> {
+        if (self.cause, self.warps) != (cause, warps) || self.waiting.is_none() {
+            (self.cause, self.warps) = (cause, warps);
+            self.warp = nth(warps, from);
         }
-        self.shares(from, cycles, |warp, slots| charge(Some(warp.at), self.cause, slots));
+        (warps != 0).then_some(self.warp)
     }
 
-    /// Charges the same slots to the instructions whose results the warps wait for.
-    pub fn charge_producers(
-        &self,
-        from: Cycle,
-        cycles: u64,
-        charge: &mut impl FnMut(Option<At>, Stall, u64),
-    ) {
-        self.shares(from, cycles, |warp, slots| {
-            if warp.producer.is_some() {
-                charge(warp.producer, self.cause, slots);
-            }
-        });
+    pub fn cause(&self) -> Stall {
+        self.cause
     }
 
-    fn shares(&self, from: Cycle, cycles: u64, mut share: impl FnMut(&Waiting, u64)) {
-        let warps = self.warps.len() as u64;
-        if warps == 0 {
-            return;
-        }
-        let first = from.0 % warps;
-        let (each, more) = (cycles / warps, cycles % warps);
-        for (place, warp) in self.warps.iter().enumerate() {
-            let turn = (place as u64 + warps - first) % warps;
-            let slots = each + u64::from(turn < more);
-            if slots > 0 {
-                share(warp, slots);
-            }
-        }
+    /// The scheduler has issued: next time, another warp may be charged.
+    pub fn end(&mut self) {
+        self.waiting = None;
     }
+}
+
+/// The member of a set that a number falls to.
+fn nth(warps: u64, number: u64) -> usize {
+    let members = u64::from(warps.count_ones());
+    let mut left = warps;
+    for _ in 0..number.checked_rem(members).unwrap_or(0) {
+        left &= left - 1;
+    }
+    left.trailing_zeros() as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn lost(warps: u64) -> Lost {
-        let at = |cta| Waiting { at: At { pc: 0, cta }, producer: None };
-        Lost { cause: Stall::Memory, warps: (0..warps).map(at).collect() }
-    }
+    const WAITING: Option<Waiting> = Some(Waiting { at: At { pc: 0, cta: 0 }, producer: None });
 
-    fn charged(lost: &Lost, from: u64, cycles: u64) -> Vec<u64> {
-        let mut all = vec![0; lost.warps.len()];
-        lost.charge(Cycle(from), cycles, &mut |at, _, slots| all[at.unwrap().cta as usize] += slots);
-        all
+    #[test]
+    fn warps_take_turns_and_one_is_charged_as_long_as_the_same_wait() {
+        let mut lost = Lost::default();
+        let three = (Stall::Memory, 0b1_0010_0100);
+        let chosen: Vec<Option<usize>> = (6..12)
+            .map(|from| {
+                lost.end();
+                lost.choose(three, from)
+            })
+            .collect();
+        assert_eq!(chosen, [2, 5, 8, 2, 5, 8].map(Some));
+        lost.waiting = WAITING;
+        assert_eq!(lost.choose(three, 6), Some(8), "the same warps wait for the same");
+        assert_eq!(lost.choose((Stall::Barrier, three.1), 6), Some(2), "for something else");
+        lost.waiting = WAITING;
+        assert_eq!(lost.choose((Stall::Barrier, 0b10_0000), 6), Some(5), "others do");
     }
 
     #[test]
-    fn warps_take_turns_by_the_cycle_however_cycles_are_put_together() {
-        let three = lost(3);
-        assert_eq!(charged(&three, 4, 5), [1, 2, 2], "cycles 4, 5, 6, 7, 8 fall to warps 1, 2, 0, 1, 2");
-        for from in 0..7 {
-            for cycles in 0..11 {
-                let mut one_by_one = vec![0; 3];
-                for cycle in from..from + cycles {
-                    let once = charged(&three, cycle, 1);
-                    one_by_one.iter_mut().zip(once).for_each(|(all, more)| *all += more);
-                }
-                assert_eq!(charged(&three, from, cycles), one_by_one, "{cycles} cycles from {from} on");
-            }
-        }
-    }
-
-    #[test]
-    fn a_slot_for_which_no_warp_waits_is_charged_to_none() {
-        let mut seen = Vec::new();
-        lost(0).charge(Cycle(3), 4, &mut |at, cause, slots| seen.push((at, cause, slots)));
-        assert_eq!(seen, [(None, Stall::Memory, 4)]);
+    fn without_a_warp_none_is_charged() {
+        assert_eq!(Lost::default().choose((Stall::NoWarp, 0), 5), None);
     }
 }

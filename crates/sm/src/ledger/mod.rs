@@ -3,7 +3,8 @@
 //! Whatever is counted while a ledger is kept is charged to one account of each kind: that of the instruction or the CTA behind it, that of the
 //! buffer that an access goes to, or the account of what belongs to none. So the accounts of a kind add up to the SM's totals.
 //!
-//! A lost issue slot is charged to one of the warps that wait for the cause that it counts for. If several do, they take turns, by the cycle.
+//! A lost issue slot is charged to one of the warps that wait for the cause that it counts for. If several do, the cycle in which they all began
+//! to wait says which.
 
 mod account;
 mod accounts;
@@ -28,6 +29,7 @@ use crate::lsu::LsuStatistics;
 use crate::quiet::SCHEDULERS;
 use crate::scoreboard::Awaited;
 use crate::slots::Slots;
+use crate::statistics::Stall;
 use accounts::Table;
 use served::{Answers, InFlight};
 
@@ -62,8 +64,8 @@ pub struct Ledger {
     /// What the load/store unit had counted when it was looked at last.
     seen: LsuStatistics,
     answers: Answers,
-    /// By scheduler: what the cycles are charged to in which nothing changes.
-    quiet: [Lost; SCHEDULERS],
+    /// By scheduler: what it loses its slots for.
+    lost: [Lost; SCHEDULERS],
 }
 
 impl Ledger {
@@ -75,7 +77,7 @@ impl Ledger {
             warps: Box::new(Slots::new(warp)),
             seen: LsuStatistics::default(),
             answers: Answers::default(),
-            quiet: Default::default(),
+            lost: Default::default(),
         }
     }
 
@@ -111,13 +113,15 @@ impl Ledger {
         self.at(warp, self.warps[warp].last)
     }
 
-    /// A warp issues an instruction, which lanes execute.
+    /// A warp of a scheduler issues an instruction, which lanes execute.
     pub(crate) fn issued(
         &mut self,
+        scheduler: usize,
         (warp, pc): (usize, Pc),
         (instruction, class): (&Instruction, Class),
         (active, lanes): (u32, u32),
     ) {
+        self.lost[scheduler % SCHEDULERS].end();
         let of = &mut self.warps[warp];
         of.last = pc;
         for (word, bits) in instruction.write_set.0.iter().enumerate() {
@@ -138,26 +142,29 @@ impl Ledger {
         At { pc, cta: of.cta }
     }
 
-    /// Charges issue slots that are lost from a cycle on.
-    pub(crate) fn lose(&mut self, lost: &Lost, from: Cycle, cycles: u64) {
-        lost.charge(from, cycles, &mut |at, cause, slots| {
-            self.charge(at, |account| account.stall(cause, slots));
-        });
-        lost.charge_producers(from, cycles, &mut |at, cause, slots| {
-            self.charge(at, |account| account.held_up(cause, slots));
-        });
+    /// The warp that a scheduler's slots are charged to from a cycle on, of those that wait for a cause.
+    pub(crate) fn choose(&mut self, scheduler: usize, stalled: (Stall, u64), from: Cycle) -> Option<usize> {
+        self.lost[scheduler % SCHEDULERS].choose(stalled, from.0)
     }
 
-    /// Keeps in mind what the slots of a scheduler are charged to until something changes.
-    pub(crate) fn rest(&mut self, scheduler: usize, lost: Lost) {
-        self.quiet[scheduler % SCHEDULERS] = lost;
+    /// Charges a scheduler's slots to the warp that was chosen, where it waits now.
+    pub(crate) fn lose(&mut self, scheduler: usize, waiting: Option<Waiting>, slots: u64) {
+        self.lost[scheduler % SCHEDULERS].waiting = waiting;
+        self.lose_quietly(scheduler, slots);
     }
 
-    /// Charges the slots of a scheduler in cycles in which nothing has changed.
-    pub(crate) fn lose_quietly(&mut self, scheduler: usize, from: Cycle, cycles: u64) {
-        let lost = std::mem::take(&mut self.quiet[scheduler % SCHEDULERS]);
-        self.lose(&lost, from, cycles);
-        self.quiet[scheduler % SCHEDULERS] = lost;
+    /// Charges a scheduler's slots in cycles in which nothing has changed since.
+    pub(crate) fn lose_quietly(&mut self, scheduler: usize, slots: u64) {
+        let lost = self.lost[scheduler % SCHEDULERS];
+        self.lose_at(lost.cause(), lost.waiting, slots);
+    }
+
+    /// Charges slots that were lost for a cause.
+    pub(crate) fn lose_at(&mut self, cause: Stall, waiting: Option<Waiting>, slots: u64) {
+        self.charge(waiting.map(|waiting| waiting.at), |account| account.stall(cause, slots));
+        if let Some(Waiting { producer: Some(producer), .. }) = waiting {
+            self.charge(Some(producer), |account| account.held_up(cause, slots));
+        }
     }
 
     /// What the load/store unit has counted since it was looked at belongs to no instruction.
@@ -190,16 +197,12 @@ impl Ledger {
         self.answers.answered(line, level, now);
     }
 
-    /// The L1D has completed an access. Returns what was behind it.
-    pub(crate) fn completed(&mut self, token: u32, now: Cycle) -> (At, LineAddress) {
+    /// The L1D has completed an access, which the load/store unit has counted.
+    pub(crate) fn completed(&mut self, token: u32, now: Cycle) {
+        self.seen.completions += 1;
         let access = self.answers.completed(token);
-        let (at, line) = (access.at, access.line);
-        if access.waits {
-            let source = self.answers.source(&access);
-            let cycles = now.since(access.since);
-            self.charge_access(at, Some(line), |account| account.serve(source, access.bytes, cycles));
-        }
-        (at, line)
+        let served = access.waits.then(|| (self.answers.source(&access), now.since(access.since)));
+        self.charge_access(access.at, Some(access.line), |account| account.complete(access.bytes, served));
     }
 
     /// The load/store unit has counted the end of an instruction, so many cycles after its issue.

@@ -70,12 +70,9 @@ impl Lsu {
     #[cold]
     #[inline(never)]
     pub(super) fn complete_charged(&mut self, completion: Completion, now: Cycle) {
-        self.open_account();
-        let token = completion.token;
-        self.complete_access(completion, now);
         if let Some(ledger) = &mut self.ledger {
-            let (at, line) = ledger.completed(token, now);
-            ledger.close(at, Some(line), &self.statistics);
+            ledger.completed(completion.token, now);
         }
+        self.complete_access(completion, now);
     }
 }
