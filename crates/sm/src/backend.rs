@@ -11,7 +11,7 @@ use crate::config::UnitKind;
 use crate::doors::Doors;
 use crate::execute::View;
 use crate::launch::Launch;
-use crate::lsu::MemoryInstruction;
+use crate::lsu::{ISSUE, MemoryInstruction};
 use crate::sm::Sm;
 use crate::target::Target;
 use crate::token::Token;
@@ -129,15 +129,13 @@ impl<D: Doors> Sm<D> {
             warp_in_cta: context.warp,
         };
         let view = View { instruction, rows, constants: &launch.constants, predicates, outcome: None };
-        if D::EXTRAS {
-            self.lsu.open_account();
-        }
+        let before = if D::EXTRAS { self.lsu.before(ISSUE) } else { None };
         if let Err(fault) = self.lsu.issue(memory, &view, launch, now) {
             self.fault = Some(fault);
             return;
         }
         if D::EXTRAS {
-            self.lsu.close_account(collected.warp, collected.pc);
+            self.lsu.charge(before, collected.warp, collected.pc);
         }
         self.collectors.remove(index);
         self.gave_to_memory = true;

@@ -46,13 +46,30 @@ const OF_ACCESSES: [&str; 18] = [
     "refused_flush",
 ];
 
-static OF_SM: LazyLock<Vec<Definition>> = LazyLock::new(|| {
-    SmStatistics::DEFINITIONS.iter().filter(|counter| !OF_NONE.contains(&counter.name)).copied().collect()
-});
+static OF_SM: LazyLock<Part> =
+    LazyLock::new(|| Part::of(SmStatistics::DEFINITIONS, |name| !OF_NONE.contains(&name)));
 
-static OF_BUFFER: LazyLock<Vec<Definition>> = LazyLock::new(|| {
-    LsuStatistics::DEFINITIONS.iter().filter(|counter| OF_ACCESSES.contains(&counter.name)).copied().collect()
-});
+static OF_BUFFER: LazyLock<Part> =
+    LazyLock::new(|| Part::of(LsuStatistics::DEFINITIONS, |name| OF_ACCESSES.contains(&name)));
+
+/// Some counters of a group.
+struct Part {
+    places: Vec<usize>,
+    definitions: Vec<Definition>,
+}
+
+impl Part {
+    fn of(all: &[Definition], has: impl Fn(&str) -> bool) -> Part {
+        let places: Vec<usize> = (0..all.len()).filter(|place| has(all[*place].name)).collect();
+        Part { definitions: places.iter().map(|place| all[*place]).collect(), places }
+    }
+
+    /// The group with these of its counters.
+    fn only(&'static self, group: Group) -> Group {
+        let values = self.places.iter().map(|place| group.values[*place]).collect();
+        Group { values, definitions: &self.definitions, laws: Vec::new(), ..group }
+    }
+}
 
 /// What is charged to one instruction, CTA or buffer.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +77,7 @@ pub struct Account {
     active_lanes: u64,
     tally: Tally,
     awaited: AwaitedStatistics,
-    lsu: LsuStatistics,
+    pub(super) lsu: LsuStatistics,
     served: ServedStatistics,
 }
 
@@ -80,10 +97,6 @@ impl Account {
             Stall::Memory => &mut self.awaited.memory,
             _ => &mut self.awaited.execution,
         } += slots;
-    }
-
-    pub(super) fn access(&mut self, more: &LsuStatistics) {
-        self.lsu.merge(more);
     }
 
     /// An access is complete, and who served it after how many cycles, if somebody did.
@@ -107,19 +120,13 @@ impl Account {
     pub fn groups(&self, key: Key) -> Vec<Group> {
         let lsu = Group { broken: None, ..self.lsu.report() };
         if key == Key::Buffer {
-            return vec![only(lsu, &OF_BUFFER), self.served.report()];
+            return vec![OF_BUFFER.only(lsu), self.served.report()];
         }
         let mut sm = SmStatistics { active_lanes: self.active_lanes, ..SmStatistics::default() };
         self.tally.add_to(&mut sm);
         sm.issued = sm.warp_instructions;
         sm.issue_slots = sm.issued + sm.stalls();
         let sm = Group { broken: None, ..sm.report() };
-        vec![only(sm, &OF_SM), self.awaited.report(), lsu, self.served.report()]
+        vec![OF_SM.only(sm), self.awaited.report(), lsu, self.served.report()]
     }
-}
-
-/// The group with these of its counters.
-fn only(group: Group, definitions: &'static [Definition]) -> Group {
-    let values = definitions.iter().map(|counter| group.get(counter.name).expect("it is one of the group's"));
-    Group { values: values.collect(), definitions, laws: Vec::new(), ..group }
 }

@@ -25,7 +25,7 @@ pub use served::ServedStatistics;
 
 use crate::collector::PREDICATES;
 use crate::launch::Launch;
-use crate::lsu::LsuStatistics;
+use crate::lsu::{LsuStatistics, Moved};
 use crate::quiet::SCHEDULERS;
 use crate::scoreboard::Awaited;
 use crate::slots::Slots;
@@ -61,8 +61,8 @@ struct Warp {
 pub struct Ledger {
     tables: Vec<Table>,
     warps: Box<Slots<Warp>>,
-    /// What the load/store unit had counted when it was looked at last.
-    seen: LsuStatistics,
+    /// What the load/store unit had counted when the launch began, and what was charged of it since.
+    charged: LsuStatistics,
     answers: Answers,
     /// By scheduler: what it loses its slots for.
     lost: [Lost; SCHEDULERS],
@@ -75,7 +75,7 @@ impl Ledger {
         Ledger {
             tables: keys.iter().map(|key| Table::new(*key)).collect(),
             warps: Box::new(Slots::new(warp)),
-            seen: LsuStatistics::default(),
+            charged: LsuStatistics::default(),
             answers: Answers::default(),
             lost: Default::default(),
         }
@@ -83,7 +83,7 @@ impl Ledger {
 
     /// Begins the accounts of a launch.
     pub(crate) fn begin(&mut self, launch: &Launch, counted: &LsuStatistics) {
-        self.seen = *counted;
+        self.charged = *counted;
         self.answers = Answers::default();
         for table in &mut self.tables {
             table.begin(launch);
@@ -92,7 +92,8 @@ impl Ledger {
 
     /// The accounts since the launch began. What the load/store unit has counted beside them belongs to none.
     pub(crate) fn take(&mut self, counted: &LsuStatistics) -> Vec<Accounts> {
-        self.open(counted);
+        let rest = counted.since(&self.charged);
+        self.charge(None, |account| account.lsu.merge(&rest));
         self.tables.iter_mut().map(Table::take).collect()
     }
 
@@ -167,22 +168,18 @@ impl Ledger {
         }
     }
 
-    /// What the load/store unit has counted since it was looked at belongs to no instruction.
-    pub(crate) fn open(&mut self, counted: &LsuStatistics) {
-        if self.seen != *counted {
-            let more = counted.since(&self.seen);
-            self.seen = *counted;
-            self.charge(None, |account| account.access(&more));
-        }
-    }
-
-    /// Charges what the load/store unit has counted since to an instruction, and to the buffer of a line.
-    pub(crate) fn close(&mut self, at: At, line: Option<LineAddress>, counted: &LsuStatistics) {
-        if self.seen != *counted {
-            let more = counted.since(&self.seen);
-            self.seen = *counted;
-            self.charge_access(at, line, |account| account.access(&more));
-        }
+    /// The load/store unit has counted something for an instruction, and for the buffer of a line.
+    pub(crate) fn add<const N: usize>(
+        &mut self,
+        (at, line): (At, Option<LineAddress>),
+        counters: Moved<N>,
+        moved: &[u64; N],
+    ) {
+        let add = |to: &mut LsuStatistics| {
+            counters(to).into_iter().zip(moved).for_each(|(counter, more)| *counter += more);
+        };
+        add(&mut self.charged);
+        self.charge_access(at, line, |account| add(&mut account.lsu));
     }
 
     /// The L1D has taken an access.
@@ -199,17 +196,10 @@ impl Ledger {
 
     /// The L1D has completed an access, which the load/store unit has counted.
     pub(crate) fn completed(&mut self, token: u32, now: Cycle) {
-        self.seen.completions += 1;
+        self.charged.completions += 1;
         let access = self.answers.completed(token);
         let served = access.waits.then(|| (self.answers.source(&access), now.since(access.since)));
         self.charge_access(access.at, Some(access.line), |account| account.complete(access.bytes, served));
-    }
-
-    /// The load/store unit has counted the end of an instruction, so many cycles after its issue.
-    pub(crate) fn ended(&mut self, at: At, cycles: u64) {
-        let end = LsuStatistics { finished: 1, latency_cycles: cycles, ..LsuStatistics::default() };
-        self.seen.merge(&end);
-        self.charge(Some(at), |account| account.access(&end));
     }
 
     fn charge(&mut self, at: Option<At>, mut what: impl FnMut(&mut Account)) {

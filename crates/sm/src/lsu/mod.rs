@@ -65,6 +65,7 @@ use crate::launch::Launch;
 use crate::ledger::{Accounts, Ledger};
 
 pub use behind::WrongAccess;
+pub(crate) use charge::{ISSUE, Moved};
 pub use config::{LsuConfig, ReadOnlyWay, ScratchpadConfig, Surroundings, TextureConfig};
 pub use fence::FenceState;
 pub use instruction::{Finished, MemoryInstruction};
@@ -363,17 +364,17 @@ impl Lsu {
         if self.banks_are_open()
             && let Some(place) = self.scratchpad.begin(now)
         {
-            self.open_account();
+            let before = self.before(charge::PASS);
             self.begin_pass(place, now);
-            self.close_account_of(Some(place));
+            self.charge_place(before, Some(place));
         }
-        let asking = if self.ledger.is_some() { self.constants.front(now) } else { None };
-        self.open_account();
+        let before = self.before(charge::REQUEST);
+        let asking = if before.is_some() { self.constants.front(now) } else { None };
         if let Some(place) = self.constants.offer(&mut self.table, constants, now, &mut self.statistics) {
             self.front -= 1;
             self.close(place, now);
         }
-        self.close_account_of(asking);
+        self.charge_place(before, asking);
         let fetched = self.textures.next_event();
         self.due = self.scratchpad.next_event().min(self.constants.next_event()).min(fetched);
         if let Some(behind) = &self.behind {
