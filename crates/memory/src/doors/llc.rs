@@ -56,7 +56,7 @@ use crate::window;
 ///     destination: NodeId(1),
 ///     client: Client::L1d,
 ///     tag: 5,
-///     origin: Origin::default(), body: Body::Read(Box::new(Line::ZERO)),
+///     origin: Origin::default(), level: Level::default(), body: Body::Read(Box::new(Line::ZERO)),
 /// });
 /// slice.offer(read, Cycle(0)).expect("an idle slice takes it");
 /// let (mut dram, mut now) = (Dram::default(), Cycle(0));

@@ -85,7 +85,7 @@ pub struct NetworkEnds {
 ///     destination: NodeId(1),
 ///     client: Client::L1d,
 ///     tag: 0,
-///     origin: Origin::default(), body: Body::Write(Box::new(Line::ZERO)),
+///     origin: Origin::default(), level: Level::default(), body: Body::Write(Box::new(Line::ZERO)),
 /// });
 /// // A header of 8 bytes and 24 bytes of data are one flit.
 /// sm.send(packet, 1, Cycle(0)).expect("the link is idle");
