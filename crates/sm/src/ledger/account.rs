@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use strata_engine::statistics::{Definition, Group, Statistics};
 use strata_ptx::isa::Class;
 
-use super::accounts::Key;
+use super::key::Key;
 use super::served::{ServedStatistics, Source};
 use crate::lsu::LsuStatistics;
 use crate::statistics::{SmStatistics, Stall, Tally};

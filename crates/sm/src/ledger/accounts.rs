@@ -4,20 +4,10 @@ use std::collections::BTreeMap;
 
 use strata_memory::{Address, LINE_BYTES, LineAddress};
 
-use super::At;
 use super::account::Account;
+use super::event::At;
+use super::key::Key;
 use crate::launch::Launch;
-
-/// What accounts are kept of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Key {
-    /// Instructions, by their index in the kernel's code.
-    Instruction,
-    /// CTAs, by their linear index in the grid.
-    Cta,
-    /// Global memory that the program has allocated, by its place among the launch's allocations.
-    Buffer,
-}
 
 /// The accounts of one kind that a launch has left.
 #[derive(Clone, Debug)]

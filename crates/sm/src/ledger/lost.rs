@@ -1,6 +1,6 @@
 //! The warp that lost issue slots are charged to.
 
-use super::At;
+use super::event::At;
 use crate::statistics::Stall;
 
 /// A warp that waits.

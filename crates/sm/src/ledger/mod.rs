@@ -8,18 +8,21 @@
 
 mod account;
 mod accounts;
+mod event;
+mod key;
 mod lost;
 mod served;
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Statistics;
 use strata_memory::bits::members;
-use strata_memory::doors::{Access, Action};
 use strata_memory::{Level, LineAddress};
 use strata_ptx::isa::{Class, Instruction, Pc};
 
 pub use account::Account;
-pub use accounts::{Accounts, Key};
+pub use accounts::Accounts;
+pub(crate) use event::{At, Offered};
+pub use key::Key;
 pub(crate) use lost::{Lost, Waiting};
 pub use served::ServedStatistics;
 
@@ -35,13 +38,6 @@ use served::{Answers, InFlight};
 
 /// Registers that an instruction can name.
 const REGISTERS: usize = 256;
-
-/// What is behind an event: an instruction, and the CTA that executes it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct At {
-    pub pc: Pc,
-    pub cta: u64,
-}
 
 /// What a warp has done last.
 #[derive(Clone, Debug)]
@@ -213,31 +209,6 @@ impl Ledger {
     fn charge_access(&mut self, at: At, line: Option<LineAddress>, mut what: impl FnMut(&mut Account)) {
         for table in &mut self.tables {
             what(table.of_access(at, line));
-        }
-    }
-}
-
-/// An access as it is offered to the L1D.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Offered {
-    pub token: u32,
-    pub pc: Pc,
-    pub warp: u8,
-    pub line: LineAddress,
-    pub bytes: u32,
-    /// Whether its bytes are read: a load or an atomic.
-    pub waits: bool,
-}
-
-impl Offered {
-    pub fn of(access: &Access) -> Offered {
-        Offered {
-            token: access.token,
-            pc: access.pc,
-            warp: access.warp,
-            line: access.line,
-            bytes: access.bytes.count(),
-            waits: !matches!(access.action, Action::Store(_)),
         }
     }
 }

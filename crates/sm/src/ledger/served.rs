@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use strata_engine::Cycle;
 use strata_memory::{Level, LineAddress};
 
-use super::At;
+use super::event::At;
 
 strata_engine::statistics! {
     /// Accesses of loads, atomics and texture fetches, by the level that served them.

@@ -1,72 +1,14 @@
 //! Charging what the unit counts to instructions, CTAs and buffers, in SMs that keep a ledger.
 //!
-//! What an event moves of the counters is charged to the instruction behind it. Each kind of event has a list of the counters that it moves; what is in
-//! no list, or is counted at another time, belongs to no instruction.
+//! What an event moves of the counters is charged to the instruction behind it. What no kind of event moves ([`moved`](super::moved)), or is counted
+//! at another time, belongs to no instruction.
 
 use strata_engine::Cycle;
 use strata_memory::doors::{Completion, L1d};
 
+use super::Lsu;
 use super::entry::{OWN, Place};
-use super::{Lsu, LsuStatistics};
-
-/// Counters that some kind of event moves.
-pub(crate) type Moved<const N: usize> = fn(&mut LsuStatistics) -> [&mut u64; N];
-
-/// Those that the issue of an instruction moves.
-pub(crate) const ISSUE: Moved<16> = |s| {
-    [
-        &mut s.instructions,
-        &mut s.loads,
-        &mut s.stores,
-        &mut s.atomics,
-        &mut s.reductions,
-        &mut s.copies,
-        &mut s.copy_controls,
-        &mut s.textures,
-        &mut s.prefetches,
-        &mut s.empty,
-        &mut s.global_instructions,
-        &mut s.local_instructions,
-        &mut s.shared_instructions,
-        &mut s.constant_instructions,
-        &mut s.surface_instructions,
-        &mut s.split_instructions,
-    ]
-};
-
-/// Those that an offer to the L1D moves.
-const OFFER: Moved<14> = |s| {
-    [
-        &mut s.accesses,
-        &mut s.lane_addresses,
-        &mut s.bytes_requested,
-        &mut s.bytes_accessed,
-        &mut s.path_accesses,
-        &mut s.path_bytes,
-        &mut s.full_cycles,
-        &mut s.refused_port,
-        &mut s.refused_mshr,
-        &mut s.refused_merge,
-        &mut s.refused_ways,
-        &mut s.refused_network,
-        &mut s.refused_bank,
-        &mut s.refused_flush,
-    ]
-};
-
-/// Those that passes through the banks of shared memory move.
-pub(super) const PASS: Moved<5> = |s| {
-    [
-        &mut s.shared_accesses,
-        &mut s.shared_addresses,
-        &mut s.shared_bytes,
-        &mut s.shared_passes,
-        &mut s.shared_conflict_cycles,
-    ]
-};
-
-/// Those that requests to the constant cache move.
-pub(super) const REQUEST: Moved<2> = |s| [&mut s.constant_lines, &mut s.constant_refused];
+use super::moved::{Moved, OFFER};
 
 /// The values of counters before an event.
 pub(crate) struct Before<const N: usize> {

@@ -43,6 +43,7 @@ mod fence;
 mod instruction;
 mod issue;
 mod lanes;
+mod moved;
 mod pending;
 mod prefetch;
 mod scratchpad;
@@ -65,10 +66,10 @@ use crate::launch::Launch;
 use crate::ledger::{Accounts, Ledger};
 
 pub use behind::WrongAccess;
-pub(crate) use charge::{ISSUE, Moved};
 pub use config::{LsuConfig, ReadOnlyWay, ScratchpadConfig, Surroundings, TextureConfig};
 pub use fence::FenceState;
 pub use instruction::{Finished, MemoryInstruction};
+pub(crate) use moved::{ISSUE, Moved};
 pub use statistics::LsuStatistics;
 
 use address::Resolver;
@@ -364,11 +365,11 @@ impl Lsu {
         if self.banks_are_open()
             && let Some(place) = self.scratchpad.begin(now)
         {
-            let before = self.before(charge::PASS);
+            let before = self.before(moved::PASS);
             self.begin_pass(place, now);
             self.charge_place(before, Some(place));
         }
-        let before = self.before(charge::REQUEST);
+        let before = self.before(moved::REQUEST);
         let asking = if before.is_some() { self.constants.front(now) } else { None };
         if let Some(place) = self.constants.offer(&mut self.table, constants, now, &mut self.statistics) {
             self.front -= 1;
