@@ -133,7 +133,9 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let mut under_way = |launches: &[LaunchResult], phases: &[PhaseResult], gpu: &mut Modelled| {
         so_far(&mut || about.result(launches.iter().cloned(), phases, gpu));
     };
-    let accounts = request.by.iter().filter_map(|by| by.key()).collect();
+    // What is asked for twice is counted once.
+    let by: Vec<By> = By::ALL.into_iter().filter(|by| request.by.contains(by)).collect();
+    let accounts = by.iter().filter_map(|by| by.key()).collect();
     let mut timed = Gpu::with(machine, options, Makers { accounts, ..Makers::default() })
         .and_then(|gpu| TimedDevice::on(gpu, machine, program.module(), progress))
         .map_err(RunError::Refused)?;
@@ -146,7 +148,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     }
     about.region.check(timed.kernel_names(), program.plan().as_ref()).map_err(RunError::Refused)?;
     timed.measure_only(about.region.clone());
-    timed.gpu().break_down(request.by);
+    timed.gpu().break_down(&by);
     let mut left = Vec::new();
     let (outcome, checked, differences) = if check {
         let memory = *machine.file().gpu.memory_mib << 20;

@@ -9,6 +9,7 @@ use strata_memory::doors::{Completion, L1d};
 use super::Lsu;
 use super::entry::{OWN, Place};
 use super::moved::{Moved, OFFER};
+use crate::ledger::{Accounts, Ledger};
 
 /// The values of counters before an event.
 pub(crate) struct Before<const N: usize> {
@@ -17,6 +18,29 @@ pub(crate) struct Before<const N: usize> {
 }
 
 impl Lsu {
+    /// The unit of an SM that keeps a ledger.
+    #[must_use]
+    pub fn with_ledger(self, ledger: Ledger) -> Lsu {
+        Lsu { ledger: Some(Box::new(ledger)), ..self }
+    }
+
+    /// Whether the SM keeps a ledger.
+    #[inline]
+    pub(crate) fn has_ledger(&self) -> bool {
+        self.ledger.is_some()
+    }
+
+    /// What the SM keeps its accounts in.
+    #[inline]
+    pub(crate) fn ledger(&mut self) -> Option<&mut Ledger> {
+        self.ledger.as_deref_mut()
+    }
+
+    /// Takes the accounts of the launch.
+    pub fn take_accounts(&mut self) -> Vec<Accounts> {
+        self.ledger.as_mut().map_or_else(Vec::new, |ledger| ledger.take(&self.statistics))
+    }
+
     /// What counters are before an event that may move them; `None` if no ledger is kept.
     #[inline]
     pub(crate) fn before<const N: usize>(&mut self, counters: Moved<N>) -> Option<Before<N>> {

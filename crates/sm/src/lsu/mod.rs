@@ -63,7 +63,7 @@ use strata_ptx::isa::Scope;
 use strata_ptx::lanes::LaneMask;
 
 use crate::launch::Launch;
-use crate::ledger::{Accounts, Ledger};
+use crate::ledger::Ledger;
 
 pub use behind::WrongAccess;
 pub use config::{LsuConfig, ReadOnlyWay, ScratchpadConfig, Surroundings, TextureConfig};
@@ -183,12 +183,6 @@ impl Lsu {
         Lsu { accesses_per_cycle: accesses, ..self }
     }
 
-    /// The unit of an SM that keeps a ledger.
-    #[must_use]
-    pub fn with_ledger(self, ledger: Ledger) -> Lsu {
-        Lsu { ledger: Some(Box::new(ledger)), ..self }
-    }
-
     /// The unit of a processor without a constant cache, whose instructions have one lane: constants and parameters are
     /// loaded through the L1D.
     #[must_use]
@@ -202,23 +196,6 @@ impl Lsu {
         if let Some(ledger) = &mut self.ledger {
             ledger.begin(launch, &self.statistics);
         }
-    }
-
-    /// Whether the SM keeps a ledger.
-    #[inline]
-    pub(crate) fn has_ledger(&self) -> bool {
-        self.ledger.is_some()
-    }
-
-    /// What the SM keeps its accounts in.
-    #[inline]
-    pub(crate) fn ledger(&mut self) -> Option<&mut Ledger> {
-        self.ledger.as_deref_mut()
-    }
-
-    /// Takes the accounts of the launch.
-    pub fn take_accounts(&mut self) -> Vec<Accounts> {
-        self.ledger.as_mut().map_or_else(Vec::new, |ledger| ledger.take(&self.statistics))
     }
 
     /// Whether the front and the instruction table have room, so that [`Lsu::issue`] may be called.
