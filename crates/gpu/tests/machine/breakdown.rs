@@ -246,7 +246,8 @@ fn charges_do_not_depend_on_how_a_run_is_made() {
     let machine = Machine::load("gtx480", &[]).unwrap();
     for workload in ["atax", "bfs", "reduction"] {
         let program = find(workload).unwrap().program(Size::Test).unwrap();
-        let by = [By::Line, By::Cta, By::Buffer];
+        // What is asked for twice is charged once.
+        let by = [By::Line, By::Cta, By::Buffer, By::Line];
         let run_with = |threads, window| {
             let mut progress = |_: &strata_gpu::Progress| {};
             let mut so_far = |_: &mut dyn FnMut() -> RunResult| ();
@@ -254,6 +255,8 @@ fn charges_do_not_depend_on_how_a_run_is_made() {
             run(RunRequest { by: &by, threads, window, ..plain }).unwrap()
         };
         let plain = run_with(1, None);
+        assert_eq!(plain.breakdowns.len(), 3);
+        plain.breakdowns.iter().for_each(|breakdown| adds_up(breakdown, &plain.statistics, workload));
         for (threads, window) in [(1, Some(1)), (2, None), (2, Some(3))] {
             let other = run_with(threads, window);
             assert_eq!(
