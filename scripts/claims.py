@@ -13,7 +13,9 @@ command; STRATA=/path names another.
 """
 
 import collections
+import concurrent.futures
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -41,6 +43,10 @@ def sizes_of(paper):
     return tomllib.loads(text).get("sizes", ["small", "paper"])
 
 
+# What a page has of a paper beside the claims, at the usual size.
+PARTS = ["tables", "figures", "sensitivity", "statements"]
+
+
 def found(binary, archive, check):
     """What `strata claims` says of an archive's paper: claims by size; the rest at the usual size."""
     paper = archive.name.split(".")[0]
@@ -49,9 +55,10 @@ def found(binary, archive, check):
         subprocess.run(["tar", "xf", archive, "-C", folder], check=True)
         store = ["--store", str(pathlib.Path(folder) / paper), "--simulator", "any", "--by-name", "--json"]
         ask = lambda size, *more: json.loads(pages.text(binary, "claims", paper, *store, "--size", size, *more))
-        claims = {usual: ask(usual, *(["--check"] if check else [])), **{size: ask(size) for size in others}}
+        of = ask(usual, "--show", ",".join(["claims", *PARTS]), *(["--check"] if check else []))
+        claims = {usual: of["claims"], **{size: ask(size) for size in others}}
         held = {path.name.split("-")[0] for path in pathlib.Path(folder).rglob("*.parquet")}
-        return paper, claims, *(ask(usual, "--show", part) for part in ["tables", "figures", "sensitivity", "statements"]), held
+        return paper, claims, *(of[part] for part in PARTS), held
 
 
 def runs_behind(paper, claims, held, check):
@@ -218,9 +225,9 @@ def explanations(rows):
     return "\n\n".join(parts)
 
 
-def page(binary, archive, check):
-    """Writes, or checks, the page of an archive's paper."""
-    paper, claims, grids, figures, sensitivities, sentences, held = found(binary, archive, check)
+def page(asked, check):
+    """Writes, or checks, a paper's page from what was found."""
+    paper, claims, grids, figures, sensitivities, sentences, held = asked
     runs_behind(paper, claims, held, check)
     size, usual = next(iter(claims.items()))
     shown = {**claims, size: [*usual, *grids, *figures, *sensitivities, *sentences]}
@@ -246,8 +253,10 @@ def main():
     if sys.argv[1:] and not check:
         sys.exit(__doc__)
     binary = pages.build()
-    for archive in sorted((pages.ROOT / "results").glob("*.tar.zst")):
-        page(binary, archive, check)
+    archives = sorted((pages.ROOT / "results").glob("*.tar.zst"))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for asked in pool.map(lambda archive: found(binary, archive, check), archives):
+            page(asked, check)
 
 
 if __name__ == "__main__":

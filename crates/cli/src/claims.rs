@@ -1,5 +1,6 @@
 //! `strata claims`: published numbers beside measured ones.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -27,14 +28,14 @@ const DEFAULT_STORE: &str = "strata-store";
 pub struct ClaimsArguments {
     /// Show only the claims of this paper.
     paper: Option<String>,
-    /// Write a JSON array of objects. Each claim has id, published, measured, size, verdict, explanation, the
-    /// versions of the simulator behind it and more.
+    /// Write a JSON array of objects; of several parts, an object with an array for each. Each claim has id,
+    /// published, measured, size, verdict, explanation, the versions of the simulator behind it and more.
     #[arg(long)]
     json: bool,
-    /// Show only this part. By default, shows the claims and, without `--json`, everything else that was
+    /// Show only these parts. By default, shows the claims and, without `--json`, everything else that was
     /// measured.
-    #[arg(long)]
-    show: Option<Part>,
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    show: Vec<Part>,
     /// Show results of this size. By default, each claim is shown at the largest size at which it was
     /// measured.
     #[arg(long)]
@@ -57,7 +58,7 @@ pub struct ClaimsArguments {
 }
 
 /// A part of the output of `strata claims`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 enum Part {
     /// Published numbers, with verdicts.
     Claims,
@@ -69,6 +70,13 @@ enum Part {
     Sensitivity,
     /// What the paper's text says of programs by name, and whether the runs agree.
     Statements,
+}
+
+impl Part {
+    /// Its name on the command line.
+    fn name(self) -> String {
+        self.to_possible_value().expect("no part is hidden").get_name().to_owned()
+    }
 }
 
 /// Prints published numbers beside measured ones.
@@ -98,66 +106,39 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     let papers: Vec<&str> = arguments.paper.as_deref().into_iter().collect();
     let size = arguments.size.as_deref().map(str::parse).transpose();
     let size: Option<Size> = size.map_err(|error| format!("--size: {error}"))?;
-    let Measured { rows, grids, figures, hinges, sentences } =
-        during("comparing results with published numbers", || measured(&papers, &store, size))?;
-    let mut origin = Origin::default();
-    rows.iter().for_each(|row| origin.add(&row.origin));
-    grids.iter().chain(&figures).for_each(|(_, of)| origin.add(of));
-    hinges.iter().for_each(|of| origin.add(&of.origin));
-    sentences.iter().for_each(|of| origin.add(&of.origin));
-    let show = |part| arguments.show.is_none_or(|only| only == part);
+    let shown: BTreeSet<Part> = match (arguments.show.as_slice(), arguments.json) {
+        ([], true) => BTreeSet::from([Part::Claims]),
+        ([], false) => Part::value_variants().iter().copied().collect(),
+        (named, _) => named.iter().copied().collect(),
+    };
+    let measured =
+        during("comparing results with published numbers", || measured(&papers, &store, size, &shown))?;
+    let origin = measured.origin();
     if arguments.json {
-        let objects: Vec<Value> = match arguments.show.unwrap_or(Part::Claims) {
-            Part::Claims => rows.iter().map(|row| object(row, &hinges)).collect(),
-            Part::Tables => grids.iter().map(|(grid, origin)| grid_object(grid, origin)).collect(),
-            Part::Figures => figures.iter().map(|(grid, origin)| grid_object(grid, origin)).collect(),
-            Part::Sensitivity => hinges.iter().map(sensitivity_object).collect(),
-            Part::Statements => sentences.iter().map(statement_object).collect(),
-        };
+        let mut objects: BTreeMap<String, Vec<Value>> =
+            shown.iter().map(|part| (part.name(), measured.objects(*part))).collect();
+        let whole =
+            if objects.len() == 1 { json!(objects.pop_first().map(|(_, of)| of)) } else { json!(objects) };
         print(&format!(
             "{}\n",
-            serde_json::to_string_pretty(&objects).expect("numbers and strings serialise")
+            serde_json::to_string_pretty(&whole).expect("numbers and strings serialise")
         ))?;
     } else {
-        let mut parts = Vec::new();
-        if show(Part::Claims) {
-            parts.push(table(&rows));
-        }
-        let asked = arguments.show.is_some();
-        if show(Part::Tables) {
-            parts.extend(
-                grids
-                    .iter()
-                    .filter(|(grid, _)| asked || is_measured(grid))
-                    .map(|(grid, _)| grid::of_columns(grid, table::width())),
-            );
-        }
-        if show(Part::Figures) {
-            let shown = figures.iter().filter(|(grid, _)| asked || grid.has_numbers());
-            parts.extend(shown.map(|(grid, _)| grid::of_columns(grid, table::width())));
-        }
-        if show(Part::Sensitivity) {
-            let any =
-                |of: &Sensitivity| of.choices.iter().flat_map(|choice| &choice.results).any(Result::is_ok);
-            parts.extend(hinges.iter().filter(|of| asked || any(of)).map(sensitivity_text));
-        }
-        if show(Part::Statements) {
-            let any = |of: &Statement| of.programs.iter().any(|of| of.value.is_ok());
-            parts.extend(sentences.iter().filter(|of| asked || any(of)).map(statement_text));
-        }
+        let asked = !arguments.show.is_empty();
+        let parts: Vec<String> = shown.iter().flat_map(|part| measured.texts(*part, asked)).collect();
         print(&parts.join("\n"))?;
     }
     for sentence in origin.sentences() {
         eprintln!("{sentence}");
     }
-    let problems: Vec<String> = rows.iter().flat_map(Row::problems).collect();
+    let problems: Vec<String> = measured.rows.iter().flat_map(Row::problems).collect();
     for problem in &problems {
         eprintln!("{problem}");
     }
     Ok(if arguments.check && !problems.is_empty() { Finished::Wrong } else { Finished::Well })
 }
 
-/// What is shown of some papers.
+/// What is shown of some papers. What is not asked for is empty, but for the claims, of which every part speaks.
 struct Measured {
     rows: Vec<Row>,
     /// Tables, each with the runs behind it.
@@ -168,7 +149,59 @@ struct Measured {
     sentences: Vec<Statement>,
 }
 
-fn measured(papers: &[&str], store: &Store, size: Option<Size>) -> Result<Measured, String> {
+impl Measured {
+    /// Where the numbers come from.
+    fn origin(&self) -> Origin {
+        let mut origin = Origin::default();
+        self.rows.iter().for_each(|row| origin.add(&row.origin));
+        self.grids.iter().chain(&self.figures).for_each(|(_, of)| origin.add(of));
+        self.hinges.iter().for_each(|of| origin.add(&of.origin));
+        self.sentences.iter().for_each(|of| origin.add(&of.origin));
+        origin
+    }
+
+    /// A part, as JSON.
+    fn objects(&self, part: Part) -> Vec<Value> {
+        match part {
+            Part::Claims => self.rows.iter().map(|row| object(row, &self.hinges)).collect(),
+            Part::Tables => self.grids.iter().map(|(grid, origin)| grid_object(grid, origin)).collect(),
+            Part::Figures => self.figures.iter().map(|(grid, origin)| grid_object(grid, origin)).collect(),
+            Part::Sensitivity => self.hinges.iter().map(sensitivity_object).collect(),
+            Part::Statements => self.sentences.iter().map(statement_object).collect(),
+        }
+    }
+
+    /// A part, as tables of text; without what was not measured, unless the part was asked for.
+    fn texts(&self, part: Part, asked: bool) -> Vec<String> {
+        let of_grids = |grids: &[(Grid, Origin)], has: fn(&Grid) -> bool| {
+            let held = grids.iter().filter(|(grid, _)| asked || has(grid));
+            held.map(|(grid, _)| grid::of_columns(grid, table::width())).collect()
+        };
+        match part {
+            Part::Claims => vec![table(&self.rows)],
+            Part::Tables => of_grids(&self.grids, is_measured),
+            Part::Figures => of_grids(&self.figures, Grid::has_numbers),
+            Part::Sensitivity => {
+                let any = |of: &&Sensitivity| {
+                    of.choices.iter().flat_map(|choice| &choice.results).any(Result::is_ok)
+                };
+                self.hinges.iter().filter(|of| asked || any(of)).map(sensitivity_text).collect()
+            }
+            Part::Statements => {
+                let any = |of: &&Statement| of.programs.iter().any(|of| of.value.is_ok());
+                self.sentences.iter().filter(|of| asked || any(of)).map(statement_text).collect()
+            }
+        }
+    }
+}
+
+/// Looks up what is shown: each part costs a second or more of a large store.
+fn measured(
+    papers: &[&str],
+    store: &Store,
+    size: Option<Size>,
+    shown: &BTreeSet<Part>,
+) -> Result<Measured, String> {
     let rows = match size {
         Some(size) => claims::rows(papers, store, size)?,
         None => largest(papers, store)?,
@@ -179,16 +212,22 @@ fn measured(papers: &[&str], store: &Store, size: Option<Size>) -> Result<Measur
         let paper = Paper::load(name)?;
         let usual = *paper.sizes.first().expect("a paper's file has been checked");
         let mut answers = Answers::new(store, size.unwrap_or(usual));
-        for table in &paper.tables {
+        for table in paper.tables.iter().filter(|_| shown.contains(&Part::Tables)) {
             let grid = Table::new(&paper, table)?.grid(&mut answers);
             grids.push((grid, answers.take_origin()));
         }
-        for figure in paper.figures.iter().filter(|figure| figure.as_table) {
+        let as_tables = paper.figures.iter().filter(|figure| figure.as_table);
+        for figure in as_tables.filter(|_| shown.contains(&Part::Figures)) {
             let grid = Figure::new(&paper, figure)?.grid(&mut answers);
             figures.push((grid, answers.take_origin()));
         }
-        hinges.extend(sensitivities(&paper, &mut answers)?);
-        sentences.extend(statements(&paper, &mut answers)?);
+        // A claim says which choices it depends on.
+        if shown.contains(&Part::Sensitivity) || shown.contains(&Part::Claims) {
+            hinges.extend(sensitivities(&paper, &mut answers)?);
+        }
+        if shown.contains(&Part::Statements) {
+            sentences.extend(statements(&paper, &mut answers)?);
+        }
     }
     Ok(Measured { rows, grids, figures, hinges, sentences })
 }

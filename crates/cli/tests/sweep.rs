@@ -298,6 +298,27 @@ fn claims_as_json_are_what_a_program_reads() {
 }
 
 #[test]
+fn parts_of_claims_come_one_by_one_or_together() {
+    let folder = Folder::new("claims-parts");
+    let none = folder.path("none");
+    std::fs::create_dir(&none).unwrap();
+    let read = |shown: &str| -> serde_json::Value {
+        let text =
+            stdout(&["claims", "stash", "--json", "--size", "test", "--store", &none, "--show", shown]);
+        serde_json::from_str(&text).unwrap()
+    };
+    let together = read("claims,tables,figures,sensitivity,statements");
+    for part in ["claims", "tables", "figures", "sensitivity", "statements"] {
+        assert_eq!(read(part), together[part], "{part}");
+    }
+    assert!(
+        ["claims", "tables", "sensitivity"].iter().all(|part| !together[part].as_array().unwrap().is_empty())
+    );
+    let error = refused(&["claims", "stash", "--show", "claims,table", "--store", &none]);
+    assert!(error.contains("invalid value 'table'"), "{error}");
+}
+
+#[test]
 fn mistakes_name_what_there_is() {
     let folder = Folder::new("mistakes");
     let store = folder.path("store");
