@@ -22,6 +22,7 @@ use strata_sm::lsu::LsuConfig;
 use super::counts::{Clocks, GpuConfig};
 use super::doors::Doors;
 use super::endurance::EnduranceSection;
+use super::helpers::misfit;
 use crate::energy::EnergySection;
 
 /// Contents of a machine file: the sections that every machine has, and the designs behind its doors.
@@ -138,6 +139,8 @@ impl MachineFile {
         if let Some(interval) = self.gpu.launch_interval() {
             within("gpu.launch_interval_cycles", interval, 0, self.gpu.launch_latency())?;
         }
+        // Before sizes: values that fit do not help a scratchpad that cannot stand here.
+        self.check_owners()?;
         self.sm.check()?;
         self.lsu.check().map_err(section("lsu"))?;
         if let Some(cpu) = &self.cpu {
@@ -252,11 +255,19 @@ impl MachineFile {
                 path.name
             ));
         }
+        Ok(())
+    }
+
+    /// A scratchpad whose words have owners stands on a machine that knows them.
+    fn check_owners(&self) -> Result<(), String> {
+        let part = &self.doors.scratchpad;
+        let name = format!("scratchpad.{}", part.name);
         if part.design.needs_owners() && !self.has_owners() {
             let (l1d, llc) = (self.doors.l1d.name, self.doors.llc.name);
             return Err(format!(
                 "{name}: words under its mappings have owners, whom the last-level cache has to know, found `l1d.{l1d}` and \
-                 `llc.{llc}`, which know none, expected such as `l1d.denovo` and `llc.denovo`, or a stash that is its own registry (`{name}.accesses`)"
+                 `llc.{llc}`, which know none, expected such as `l1d.denovo` and `llc.denovo`, or a stash that is its own registry (`{name}.accesses`), \
+                 as the system `stash-flush` has"
             ));
         }
         Ok(())
@@ -397,7 +408,8 @@ impl MachineFile {
         };
         let most = *self.sm.warp_slots;
         if kernel.warps > most {
-            return Err(format!("llc.{}.warps: found {}, expected at most {most}", llc.name, kernel.warps));
+            let message = format!("llc.{}.warps: found {}, expected at most {most}", llc.name, kernel.warps);
+            return Err(if kernel.runs { misfit(&message) } else { message });
         }
         let (shared_warps, name) = (kernel.shared_warps, llc.name);
         let slots = *self.sm.cta_slots;

@@ -112,11 +112,8 @@ pub(crate) mod tests {
     /// How a machine ends the sentence that refuses a built-in system which cannot stand in it.
     fn refusal(machine: &str, system: &System) -> Option<&'static str> {
         match (machine, system.about.name.as_str(), system.about.paper.as_deref()) {
-            ("rtx3080" | "rtx3080-quarter" | "apu-all" | "v100" | "a100" | "h200", "stash", _) => {
-                Some("expected 16384, as sm.shared_bytes has: set both")
-            }
             (owners, "stash", _) if owners != "stash-apu" => {
-                Some("or a stash that is its own registry (`scratchpad.stash.accesses`)")
+                Some("(`scratchpad.stash.accesses`), as the system `stash-flush` has")
             }
             ("rtx3080" | "rtx3080-quarter" | "apu-all", "stash-flush", _) => None,
             (_, "stash-flush", _) => Some("found 102400"),
@@ -127,7 +124,7 @@ pub(crate) mod tests {
                 _,
             ) => None,
             ("gtx480" | "volta-fuse" | "v100", name, Some("morpheus")) if name != "unified-sm-mem" => {
-                Some("bytes of sm.shared_bytes")
+                Some("bytes of sm.shared_bytes (`strata machine fit` prints numbers that fit)")
             }
             ("a100" | "h200", "unified-sm-mem", _) => {
                 Some("which the smallest carve-out of sm.unified leaves")
@@ -136,7 +133,13 @@ pub(crate) mod tests {
             (_, "unified-sm-mem", _) => Some("missing field `storage_bytes`"),
             ("stash-apu", _, Some("fuse")) => Some("such as l1d.denovo, for the registry llc.denovo"),
             ("stash-apu", _, Some("morpheus")) => Some("which l1d.denovo needs"),
-            ("fermi-apu", _, Some("morpheus")) => Some("expected at most 24"),
+            ("fermi-apu", "morpheus-as-published" | "morpheus-as-published-all" | "morpheus-free", _) => {
+                Some("expected at most 24")
+            }
+            ("fermi-apu", _, Some("morpheus")) => {
+                Some("expected at most 24 (`strata machine fit` prints numbers that fit)")
+            }
+
             _ => None,
         }
     }

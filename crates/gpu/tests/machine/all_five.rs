@@ -92,7 +92,7 @@ fn systems_that_cannot_stand_together_are_named_with_their_keys() {
     assert_eq!(
         refused(&["dy-fuse", "hi-end", "morpheus-all"], &[]),
         "sm.registers_per_thread: found 32, expected at least 64, which the kernel of the SMs in cache mode takes; fewer of \
-         llc.morpheus.warps or llc.morpheus.ways need fewer; `hi-end` (which sets sm.registers_per_thread) and `morpheus-all` (which sets \
+         llc.morpheus.warps or llc.morpheus.ways need fewer (`strata machine fit` prints numbers that fit); `hi-end` (which sets sm.registers_per_thread) and `morpheus-all` (which sets \
          llc.morpheus.warps, llc.morpheus.ways) cannot stand in this machine together, each of them alone can"
     );
     let error = refused(&["tcbase", "stash-flush"], &[]);
