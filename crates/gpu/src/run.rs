@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 use strata_ptx::reference;
+use strata_sm::Key;
 use strata_workloads::recording::Recording;
 use strata_workloads::{DeviceError, HostProgram, Outcome};
 
@@ -135,7 +136,8 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     };
     // What is asked for twice is counted once.
     let by: Vec<By> = By::ALL.into_iter().filter(|by| request.by.contains(by)).collect();
-    let accounts = by.iter().filter_map(|by| by.key()).collect();
+    let keys = [Key::Instruction, Key::Cta, Key::Buffer, Key::Whole];
+    let accounts = keys.into_iter().filter(|key| by.iter().any(|by| by.key() == Some(*key))).collect();
     let mut timed = Gpu::with(machine, options, Makers { accounts, ..Makers::default() })
         .and_then(|gpu| TimedDevice::on(gpu, machine, program.module(), progress))
         .map_err(RunError::Refused)?;

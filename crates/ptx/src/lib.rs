@@ -6,6 +6,7 @@ pub mod exec;
 pub mod front;
 pub mod ir;
 pub mod isa;
+pub mod listing;
 pub mod livelock;
 pub mod load;
 pub mod program;

@@ -63,7 +63,7 @@ pub use config::SmConfig;
 pub use dispatch::{Command, Dispatcher, Notice, SmLinks};
 pub use doors::{Doors, Memories};
 pub use launch::{Fault, FaultKind, Launch};
-pub use ledger::{Account, Accounts, Key, Ledger, ServedStatistics};
+pub use ledger::{Account, Accounts, Key, Latencies, Ledger, ServedStatistics};
 pub use multiprocessor::Multiprocessor;
 pub use occupancy::Occupancy;
 pub use print::Print;

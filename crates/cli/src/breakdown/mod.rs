@@ -2,13 +2,14 @@
 
 mod annotate;
 mod charged;
+mod levels;
 mod unequal;
 
 use clap::Args;
 use strata_engine::config::did_you_mean;
 use strata_gpu::catalogue;
 use strata_gpu::machine::Machine;
-use strata_gpu::results::{Breakdown, By, RunResult, charged_groups};
+use strata_gpu::results::{Breakdown, By, Key, RunResult, charged_groups};
 
 use crate::table::{Cells, numbers};
 
@@ -16,10 +17,12 @@ use crate::table::{Cells, numbers};
 #[derive(Args)]
 pub struct BreakdownArguments {
     /// Break counters down by `sm`, `slice` (of the last-level cache), `channel` or `launch`, and print those that differ most; or by
-    /// `line` (of PTX), `cta` or `buffer`, and print which have most. Writes all with `--json`. May be repeated.
+    /// `line` (of PTX), `instruction` (that the assembler made of it), `cta` or `buffer`,
+    /// and print which have most; or by `level` (of the hierarchy), and print how long each takes to serve a load. Writes all with `--json`. May be repeated.
     #[arg(long, value_name = "PART")]
     by: Vec<By>,
-    /// Print each kernel's PTX with what each line costs: issue slots, why they were lost, and which level served its accesses.
+    /// Print each kernel's PTX with what each line costs: issue slots, why they were lost, and which level served its accesses; and below
+    /// each line the instructions that it has become, if it is not one.
     #[arg(long)]
     annotate: bool,
     /// Show this counter of each part instead, such as `l2.read_misses`. May be repeated.
@@ -30,8 +33,8 @@ pub struct BreakdownArguments {
 impl BreakdownArguments {
     /// What a run is broken down by.
     pub fn by(&self) -> Vec<By> {
-        let lines = (self.annotate && !self.by.contains(&By::Line)).then_some(By::Line);
-        self.by.iter().copied().chain(lines).collect()
+        let annotated = [By::Line, By::Instruction].into_iter().filter(|_| self.annotate);
+        self.by.iter().copied().chain(annotated).collect()
     }
 
     /// Checks the counters' names.
@@ -43,7 +46,7 @@ impl BreakdownArguments {
             return Ok(());
         }
         let mut groups = catalogue::statistics(machine)?;
-        groups.extend(self.by.iter().filter_map(|by| by.key()).flat_map(charged_groups));
+        groups.extend(self.by.iter().flat_map(|by| charged_groups(*by)));
         let known: Vec<String> = groups
             .iter()
             .flat_map(|group| {
@@ -60,11 +63,15 @@ impl BreakdownArguments {
         let asked = result.breakdowns.iter().filter(|breakdown| self.by.contains(&breakdown.by));
         let tables = asked.map(|breakdown| match (self.counts.is_empty(), breakdown.by.key()) {
             (false, _) => of_each(breakdown, &self.counts),
+            (true, Some(Key::Whole)) => levels::text(breakdown),
             (true, None) => unequal::text(breakdown),
             (true, Some(key)) => charged::text(breakdown, key),
         });
-        let lines = result.breakdowns.iter().filter(|breakdown| self.annotate && breakdown.by == By::Line);
-        tables.chain(lines.map(|breakdown| annotate::text(breakdown, ptx))).collect()
+        let annotated = self.annotate.then(|| {
+            let of = |by| result.breakdowns.iter().find(|breakdown| breakdown.by == by);
+            Some(annotate::text(of(By::Line)?, of(By::Instruction)?, ptx))
+        });
+        tables.chain(annotated.flatten()).collect()
     }
 }
 

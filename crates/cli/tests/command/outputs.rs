@@ -337,9 +337,14 @@ fn lines_buffers_and_kernels_show_what_is_charged_to_them() {
         from +=
             text[from..].find(place).unwrap_or_else(|| panic!("{place} is not behind the others:\n{text}"));
     }
-    let of_load = text.lines().find(|line| line.contains("ld.global.f32 \t%f5, [%rd15];")).unwrap();
+    let of_load = text.lines().find(|line| line.contains("ld.global.f32   %f5, [%rd15];")).unwrap();
     let share: f64 = of_load.split_whitespace().next().unwrap().parse().unwrap();
     assert!(share < 5.0 && of_load.split_whitespace().count() > 8, "a load is issued and awaited: {of_load}");
+    assert!(of_load.contains("  ld.global.f32 r"), "its instruction stands beside it: {of_load}");
+    // A sum of products is several.
+    let below =
+        text.lines().filter(|line| line.trim_start().contains('%') && line.contains("               mad."));
+    assert!(below.count() > 0 || !text.contains("mad.lo"), "{text}");
     let chosen = well(&["run", "atax", "--size", "test", "--by", "line", "--count", "awaited.memory"]);
     assert!(chosen.contains("awaited.memory") && chosen.contains("elsewhere"), "{chosen}");
     let not_kept = refused(&["run", "atax", "--by", "sm", "--count", "awaited.memory"]);

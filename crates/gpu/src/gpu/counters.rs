@@ -28,7 +28,7 @@ impl Gpu {
             By::Sm => self.islands.sms.len(),
             By::Slice => self.map.slice_map().slices().into(),
             By::Channel => self.channels(),
-            By::Launch | By::Line | By::Cta | By::Buffer => 0,
+            _ => 0,
         };
         (0..count)
             .map(|number| Counted { name: format!("{by} {number}"), groups: self.part(by, number) })
@@ -61,7 +61,9 @@ impl Gpu {
                 self.partition(channel.into()).slice_statistics(place)
             }
             By::Channel => self.partition(number).statistics(),
-            By::Launch | By::Line | By::Cta | By::Buffer => unreachable!("{by} is no part of a machine"),
+            _ => {
+                unreachable!("{by} is no part of a machine")
+            }
         }
     }
 }

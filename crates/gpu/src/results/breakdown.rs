@@ -1,4 +1,5 @@
-//! Counters by what they were counted in, each SM, slice, channel or launch, or by what was behind them: each line of PTX, CTA or buffer.
+//! Counters by what they were counted in, each SM, slice, channel or launch, or by what was behind them: each line of PTX, instruction, CTA
+//! or buffer.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,8 +7,8 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 use strata_engine::statistics::Group;
-use strata_sm::Account;
 pub use strata_sm::Key;
+use strata_sm::{Account, Latencies};
 
 use super::{json::counters, merge_groups, since};
 
@@ -24,15 +25,29 @@ pub enum By {
     Launch,
     /// Lines of a kernel's PTX.
     Line,
+    /// Instructions that the assembler has made of them.
+    Instruction,
     /// CTAs.
     Cta,
     /// Buffers that the program has allocated.
     Buffer,
+    /// Levels of the hierarchy that serve accesses.
+    Level,
 }
 
 impl By {
     /// All of them.
-    pub const ALL: [By; 7] = [By::Sm, By::Slice, By::Channel, By::Launch, By::Line, By::Cta, By::Buffer];
+    pub const ALL: [By; 9] = [
+        By::Sm,
+        By::Slice,
+        By::Channel,
+        By::Launch,
+        By::Line,
+        By::Instruction,
+        By::Cta,
+        By::Buffer,
+        By::Level,
+    ];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -42,8 +57,10 @@ impl By {
             By::Channel => "channel",
             By::Launch => "launch",
             By::Line => "line",
+            By::Instruction => "instruction",
             By::Cta => "cta",
             By::Buffer => "buffer",
+            By::Level => "level",
         }
     }
 
@@ -51,9 +68,10 @@ impl By {
     pub const fn key(self) -> Option<Key> {
         match self {
             By::Sm | By::Slice | By::Channel | By::Launch => None,
-            By::Line => Some(Key::Instruction),
+            By::Line | By::Instruction => Some(Key::Instruction),
             By::Cta => Some(Key::Cta),
             By::Buffer => Some(Key::Buffer),
+            By::Level => Some(Key::Whole),
         }
     }
 }
@@ -75,8 +93,15 @@ impl FromStr for By {
 }
 
 /// The groups of what accounts are kept of, in which nothing is counted.
-pub fn charged_groups(key: Key) -> Vec<Group> {
-    Account::default().groups(key)
+pub fn charged_groups(by: By) -> Vec<Group> {
+    match by.key() {
+        None => Vec::new(),
+        Some(Key::Whole) => {
+            let levels = Latencies::default().levels(Account::default().served());
+            levels.into_iter().next().map_or(Vec::new(), |(_, groups)| groups)
+        }
+        Some(key) => Account::default().groups(key),
+    }
 }
 
 /// The counters of one of them.

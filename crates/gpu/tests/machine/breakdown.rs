@@ -1,4 +1,4 @@
-//! Counters by SM, slice, channel, launch, line, CTA and buffer: they add up to the run's, and name the part that is to blame.
+//! Counters by SM, slice, channel, launch, line, instruction, CTA and buffer: they add up to the run's, and name the part that is to blame.
 
 use strata_engine::statistics::Group;
 use strata_gpu::device::TimedDevice;
@@ -95,6 +95,24 @@ fn sums_are_totals_on_all_kinds_of_machine() {
         let machine =
             Machine::load_with(name, systems, &sets(overrides)).unwrap_or_else(|error| panic!("{error}"));
         check(&machine, workload, Region::default());
+    }
+}
+
+/// A line has what its instructions have.
+#[test]
+fn instructions_add_up_to_their_lines() {
+    let machine = Machine::load("gtx480", &[]).unwrap();
+    let result = check(&machine, "hotspot", Region::default());
+    let of = |by| result.breakdowns.iter().find(|breakdown| breakdown.by == by).expect("it was asked for");
+    let (lines, instructions) = (of(By::Line), of(By::Instruction));
+    assert!(instructions.parts.len() > lines.parts.len(), "some lines have become several");
+    for line in &lines.parts {
+        let mut sum = Vec::new();
+        let name = |part: &str| part.split(" #").next().unwrap_or_default().to_owned();
+        for part in instructions.parts.iter().filter(|part| name(&part.name) == line.name) {
+            merge_groups(&mut sum, part.groups.clone());
+        }
+        assert_eq!(sum, line.groups, "{}", line.name);
     }
 }
 

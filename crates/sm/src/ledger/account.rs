@@ -107,6 +107,11 @@ impl Account {
         }
     }
 
+    /// What was served of its accesses, by level.
+    pub fn served(&self) -> &ServedStatistics {
+        &self.served
+    }
+
     /// Adds another account of the same instruction, CTA or buffer.
     pub fn merge(&mut self, other: &Account) {
         self.active_lanes += other.active_lanes;

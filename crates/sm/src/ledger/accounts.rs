@@ -7,6 +7,8 @@ use strata_memory::{Address, LINE_BYTES, LineAddress};
 use super::account::Account;
 use super::event::At;
 use super::key::Key;
+use super::latency::Latencies;
+use super::served::Source;
 use crate::launch::Launch;
 
 /// The accounts of one kind that a launch has left.
@@ -18,6 +20,8 @@ pub struct Accounts {
     pub of: BTreeMap<u64, Account>,
     /// What belongs to none of them.
     pub rest: Account,
+    /// Where accounts are kept of nothing: accesses by latency.
+    pub latencies: Option<Box<Latencies>>,
 }
 
 impl Accounts {
@@ -27,6 +31,9 @@ impl Accounts {
             self.of.entry(*index).or_default().merge(account);
         }
         self.rest.merge(&other.rest);
+        if let (Some(mine), Some(theirs)) = (&mut self.latencies, &other.latencies) {
+            mine.merge(theirs);
+        }
     }
 }
 
@@ -39,6 +46,7 @@ pub(super) struct Table {
     /// Of CTAs: by index. Few are resident at a time.
     ctas: BTreeMap<u64, Box<Account>>,
     rest: Box<Account>,
+    latencies: Option<Box<Latencies>>,
     allocations: Vec<(u64, u64)>,
 }
 
@@ -49,6 +57,7 @@ impl Table {
             accounts: Vec::new(),
             ctas: BTreeMap::new(),
             rest: Box::default(),
+            latencies: (key == Key::Whole).then(Box::default),
             allocations: Vec::new(),
         }
     }
@@ -57,7 +66,7 @@ impl Table {
         self.take();
         let accounts = match self.key {
             Key::Instruction => launch.kernel.code.len(),
-            Key::Cta => 0,
+            Key::Cta | Key::Whole => 0,
             Key::Buffer => {
                 self.allocations.clone_from(&launch.allocations);
                 self.allocations.len()
@@ -71,7 +80,12 @@ impl Table {
         let mut of: BTreeMap<u64, Account> =
             indexed.filter_map(|(index, account)| Some((index, *account?))).collect();
         of.extend(std::mem::take(&mut self.ctas).into_iter().map(|(index, account)| (index, *account)));
-        Accounts { key: self.key, of, rest: *std::mem::take(&mut self.rest) }
+        Accounts {
+            key: self.key,
+            of,
+            rest: *std::mem::take(&mut self.rest),
+            latencies: self.latencies.as_mut().map(std::mem::take),
+        }
     }
 
     /// The account of what happens at an instruction; `None` if it is no access and accounts are kept of buffers.
@@ -81,7 +95,7 @@ impl Table {
             (Key::Instruction, Some(at)) => self.indexed(at.pc as usize),
             (Key::Cta, Some(at)) => self.ctas.entry(at.cta).or_default(),
             (Key::Buffer, Some(_)) => return None,
-            (_, None) => &mut self.rest,
+            (Key::Whole, Some(_)) | (_, None) => &mut self.rest,
         })
     }
 
@@ -91,10 +105,19 @@ impl Table {
         match self.key {
             Key::Instruction => self.indexed(at.pc as usize),
             Key::Cta => self.ctas.entry(at.cta).or_default(),
+            Key::Whole => &mut self.rest,
             Key::Buffer => match line.and_then(|line| self.buffer(line)) {
                 Some(index) => self.indexed(index),
                 None => &mut self.rest,
             },
+        }
+    }
+
+    /// An access of which somebody served what it reads is complete.
+    #[inline]
+    pub fn served(&mut self, source: Source, cycles: u64) {
+        if let Some(latencies) = &mut self.latencies {
+            latencies.count(source, cycles);
         }
     }
 

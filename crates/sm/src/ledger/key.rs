@@ -9,4 +9,6 @@ pub enum Key {
     Cta,
     /// Global memory that the program has allocated, by its place among the launch's allocations.
     Buffer,
+    /// Nothing: all is one account, in which accesses are told apart by their latency.
+    Whole,
 }

@@ -10,6 +10,7 @@ mod account;
 mod accounts;
 mod event;
 mod key;
+mod latency;
 mod lost;
 mod served;
 
@@ -23,6 +24,7 @@ pub use account::Account;
 pub use accounts::Accounts;
 pub(crate) use event::{At, Offered};
 pub use key::Key;
+pub use latency::Latencies;
 pub(crate) use lost::{Lost, Waiting};
 pub use served::ServedStatistics;
 
@@ -196,6 +198,9 @@ impl Ledger {
         let access = self.answers.completed(token);
         let served = access.waits.then(|| (self.answers.source(&access), now.since(access.since)));
         self.charge_access(access.at, Some(access.line), |account| account.complete(access.bytes, served));
+        if let Some((source, cycles)) = served {
+            self.tables.iter_mut().for_each(|table| table.served(source, cycles));
+        }
     }
 
     fn charge(&mut self, at: Option<At>, mut what: impl FnMut(&mut Account)) {

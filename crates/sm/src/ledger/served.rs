@@ -51,12 +51,53 @@ strata_engine::statistics! {
 
 /// Who served an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub enum Source {
     L1d,
     Below(Level),
 }
 
+impl Source {
+    pub const ALL: [Source; 5] = [
+        Source::L1d,
+        Source::Below(Level::Llc),
+        Source::Below(Level::Extended),
+        Source::Below(Level::Memory),
+        Source::Below(Level::Owner),
+    ];
+
+    pub const fn place(self) -> usize {
+        match self {
+            Source::L1d => 0,
+            Source::Below(Level::Llc) => 1,
+            Source::Below(Level::Extended) => 2,
+            Source::Below(Level::Memory) => 3,
+            Source::Below(Level::Owner) => 4,
+        }
+    }
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Source::L1d => "L1D",
+            Source::Below(Level::Llc) => "LLC",
+            Source::Below(Level::Extended) => "extended LLC",
+            Source::Below(Level::Memory) => "DRAM",
+            Source::Below(Level::Owner) => "owner",
+        }
+    }
+}
+
 impl ServedStatistics {
+    /// Accesses, bytes and cycles of one level.
+    pub(super) fn of(&self, source: Source) -> (u64, u64, u64) {
+        match source {
+            Source::L1d => (self.l1d, self.l1d_bytes, self.l1d_cycles),
+            Source::Below(Level::Llc) => (self.llc, self.llc_bytes, self.llc_cycles),
+            Source::Below(Level::Extended) => (self.extended, self.extended_bytes, self.extended_cycles),
+            Source::Below(Level::Memory) => (self.memory, self.memory_bytes, self.memory_cycles),
+            Source::Below(Level::Owner) => (self.owner, self.owner_bytes, self.owner_cycles),
+        }
+    }
+
     pub(super) fn count(&mut self, source: Source, bytes: u32, cycles: u64) {
         let (accesses, all_bytes, all_cycles) = match source {
             Source::L1d => (&mut self.l1d, &mut self.l1d_bytes, &mut self.l1d_cycles),

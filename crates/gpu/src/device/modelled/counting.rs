@@ -1,7 +1,8 @@
 //! What launches and host phases count: in all, and by what was asked for.
 
 use strata_engine::statistics::Group;
-use strata_sm::{Key, Launch};
+use strata_ptx::isa::Pc;
+use strata_sm::Launch;
 
 use super::Modelled;
 use crate::device::heap::Heap;
@@ -24,7 +25,7 @@ impl Modelled {
                 By::Sm | By::Slice | By::Channel => {
                     parts.into_iter().for_each(|part| breakdown.add_part(&part.name, part.groups));
                 }
-                By::Line | By::Cta | By::Buffer => {}
+                _ => {}
             }
         }
     }
@@ -58,7 +59,7 @@ impl Modelled {
             match breakdown.by {
                 By::Launch => breakdown.add_part(name, counted.clone()),
                 By::Sm | By::Slice | By::Channel => breakdown.add(before, after),
-                By::Line | By::Cta | By::Buffer => {}
+                _ => {}
             }
         }
         counted
@@ -67,15 +68,19 @@ impl Modelled {
     /// Adds what a launch has charged to lines, CTAs and buffers, if it is measured.
     pub(super) fn add_accounts(&mut self, launch: &Launch, heap: &Heap, is_measured: bool) {
         for accounts in self.gpu.take_accounts() {
-            let asked = self.breakdowns.iter_mut().find(|breakdown| breakdown.by.key() == Some(accounts.key));
-            let Some(breakdown) = asked.filter(|_| is_measured) else { continue };
-            let named = accounts
-                .of
-                .iter()
-                .map(|(index, account)| (name(accounts.key, *index, launch, heap), account));
-            let rest = std::iter::once((ELSEWHERE.to_owned(), &accounts.rest));
-            for (name, account) in named.chain(rest) {
-                breakdown.add_part(&name, account.groups(accounts.key));
+            let asked =
+                self.breakdowns.iter_mut().filter(|of| is_measured && of.by.key() == Some(accounts.key));
+            for breakdown in asked {
+                if let Some(latencies) = &accounts.latencies {
+                    let levels = latencies.levels(accounts.rest.served());
+                    levels.into_iter().for_each(|(name, groups)| breakdown.add_part(name, groups));
+                    continue;
+                }
+                for (index, account) in &accounts.of {
+                    let name = name(breakdown.by, *index, launch, heap);
+                    breakdown.add_part(&name, account.groups(accounts.key));
+                }
+                breakdown.add_part(ELSEWHERE, accounts.rest.groups(accounts.key));
             }
         }
     }
@@ -86,18 +91,22 @@ impl Modelled {
     }
 }
 
-/// The name of a line, a CTA or a buffer in results.
-fn name(key: Key, index: u64, launch: &Launch, heap: &Heap) -> String {
+/// The name in results of what accounts are kept of for a breakdown, by its index.
+fn name(by: By, index: u64, launch: &Launch, heap: &Heap) -> String {
     let kernel = &launch.kernel;
-    match key {
-        Key::Instruction => match kernel.source(kernel.code[index as usize].line) {
-            (Some(text), line) => format!("{} {text}:{line}", kernel.name),
-            (None, line) => format!("{}:{line}", kernel.name),
-        },
-        Key::Cta => format!("launch {} ({}) cta {index}", launch.number, kernel.name),
-        Key::Buffer => {
+    match by {
+        By::Cta => format!("launch {} ({}) cta {index}", launch.number, kernel.name),
+        By::Buffer => {
             let buffer = &heap.buffers()[index as usize];
             format!("{} ({:#x})", buffer.name, buffer.start)
+        }
+        _ => {
+            let pc = index as Pc;
+            let line = match kernel.source(kernel.code[pc as usize].line) {
+                (Some(text), line) => format!("{} {text}:{line}", kernel.name),
+                (None, line) => format!("{}:{line}", kernel.name),
+            };
+            if by == By::Instruction { format!("{line} #{pc} {}", kernel.instruction_text(pc)) } else { line }
         }
     }
 }
