@@ -50,8 +50,14 @@ pub fn legend(parts: &[Part<'_>], palette: &mut Palette) -> Markup {
     }
 }
 
-/// A bar that is filled by a share, 0 to 1.
-pub fn share(share: f64, class: &str) -> Markup {
+/// A bar that is filled by a share, 0 to 1, and a text beside it.
+pub fn share(share: f64, class: &str, text: &str) -> Markup {
+    html! {
+        span.barred { (bar(share, class)) span { (text) } }
+    }
+}
+
+fn bar(share: f64, class: &str) -> Markup {
     html! {
         svg.bar width="84" height="9" viewBox="0 0 84 9" aria-hidden="true" {
             rect.ground width="84" height="9" {}

@@ -94,10 +94,15 @@ impl Strip {
                     }
                     line.mean x1="0" x2="1000" y1=(format!("{mean:.1}")) y2=(format!("{mean:.1}")) {}
                 }
-                div.note { (grouped(least)) " to " (grouped(self.most())) ", " (number(self.mean())) " on average" }
+                div.note { (grouped(least)) " to " (grouped(self.most())) ", " (mean_of(self.mean())) " on average" }
             }
         }
     }
+}
+
+/// A mean for readers.
+fn mean_of(mean: f64) -> String {
+    if mean < 1000.0 { number(mean) } else { grouped(mean.round() as u64) }
 }
 
 /// Counters of buffers.
@@ -135,7 +140,7 @@ pub fn buffers(breakdown: &Breakdown) -> Option<Markup> {
                                     @let value = values[*place];
                                     @if column == 0 {
                                         td data-value=(value) {
-                                            span.barred { (bars::share(value as f64 / all.max(1) as f64, "cool")) (grouped(value)) }
+                                            (bars::share(value as f64 / all.max(1) as f64, "cool", &grouped(value)))
                                         }
                                     } @else { td data-value=(value) { (grouped(value)) } }
                                 }

@@ -51,7 +51,7 @@ pub fn table(record: &Record, palette: &mut Palette) -> Option<Markup> {
                         tr {
                             td.words { span.key { i class=(colour) {} (part.name) } }
                             td data-value=(structure.pj / all) {
-                                span.barred { (bars::share(structure.pj / all, &colour)) (bars::percent(structure.pj, all)) }
+                                (bars::share(structure.pj / all, &colour, &bars::percent(structure.pj, all)))
                             }
                             td data-value=(structure.pj) { (micro(structure.pj)) }
                             td data-value=(structure.pj - structure.leakage_pj) { (micro(structure.pj - structure.leakage_pj)) }

@@ -71,8 +71,8 @@ fn of(kernel: &Kernel<'_>, ptx: &str) -> Markup {
                 thead {
                     tr {
                         th { "line" } th title="share of the kernel's issue slots, used and lost" { "slots" }
-                        @for column in &columns { th title=(column.meaning) { (column.name) } }
                         th.words { "PTX" }
+                        @for column in &columns { th title=(column.meaning) { (column.name) } }
                     }
                 }
                 tbody {
@@ -84,18 +84,18 @@ fn of(kernel: &Kernel<'_>, ptx: &str) -> Markup {
                             @match line {
                                 Some(line) => {
                                     td data-value=(slots(line)) {
-                                        span.barred { (bars::share(slots(line) as f64 / all.max(1) as f64, "hot")) (bars::percent(slots(line) as f64, all as f64)) }
-                                    }
-                                    @for column in &columns {
-                                        @let value = column.of(line);
-                                        @if value == 0 { td {} } @else {
-                                            td class=(class(column, value)) data-value=(value) { (grouped(value)) }
-                                        }
+                                        (bars::share(slots(line) as f64 / all.max(1) as f64, "hot", &bars::percent(slots(line) as f64, all as f64)))
                                     }
                                 }
-                                None => { td {} @for _ in &columns { td {} } }
+                                None => { td {} }
                             }
                             td.words { (source(text(number))) }
+                            @for column in &columns {
+                                @match line.map_or(0, |line| column.of(line)) {
+                                    0 => { td {} }
+                                    value => { td class=(class(column, value)) data-value=(value) { (grouped(value)) } }
+                                }
+                            }
                         }
                         @let () = before = number;
                     }
@@ -118,7 +118,7 @@ fn verdict(kernel: &Kernel<'_>, waits: Option<usize>, blamed: Option<usize>) -> 
     html! {
         @if let Some(waits) = waits {
             @let of = lost(kernel.lines[&waits]);
-            p.note {
+            p.verdict-of-lines {
                 "Most slots are lost at " b { "line " (waits) } " (" (bars::percent(of as f64, all as f64)) " of the lost ones)"
                 @if let Some(blamed) = blamed {
                     @let line = kernel.lines[&blamed];
@@ -179,9 +179,9 @@ fn source(text: &str) -> Markup {
     };
     html! {
         code.ptx {
-            (blank.replace('\t', "    "))
+            (blank.replace('\t', "  "))
             @if !guard.is_empty() { span.guard { (guard) } " " }
-            span class=(kind) { (opcode) } (operands)
+            span class=(kind) { (opcode) } @if !operands.is_empty() { " " (operands.trim_start()) }
             @if !comment.is_empty() { span.comment { (comment) } }
         }
     }

@@ -154,11 +154,12 @@ struct Moved {
     note: String,
 }
 
-/// What moved below a tier: down and up.
-struct Flow {
-    name: &'static str,
-    down: Option<Moved>,
-    up: Option<Moved>,
+/// What moved above a tier.
+enum Flow {
+    /// Down and up.
+    Each(Option<Moved>, Option<Moved>),
+    /// Both ways together.
+    Both(Moved),
 }
 
 /// The hierarchy of a run; `None` if nothing of it is counted.
@@ -175,8 +176,7 @@ pub fn drawing(record: &Record, machine: Option<&Machine>, palette: &mut Palette
         }
     }
     let flows = rows.iter().filter_map(|(flow, _)| flow.as_ref());
-    let most =
-        flows.flat_map(|flow| [&flow.down, &flow.up]).flatten().map(|moved| moved.bytes).fold(0.0, f64::max);
+    let most = flows.flat_map(Flow::moved).map(|moved| moved.bytes).fold(0.0, f64::max);
     (!rows.is_empty()).then(|| {
         html! {
             div.hierarchy {
@@ -229,88 +229,106 @@ impl Level {
 
 /// Between lanes and the first level.
 fn lanes(record: &Record) -> Option<Flow> {
-    let accesses = value_of(record, "lsu", "accesses")?;
-    let down = Moved {
-        bytes: value_of(record, "lsu", "bytes_accessed")?,
-        note: format!("{} accesses", grouped(accesses as u64)),
-    };
-    Some(Flow { name: "lanes", down: Some(down), up: None })
+    let note = format!("in {} accesses of lanes", grouped(value_of(record, "lsu", "accesses")? as u64));
+    Some(Flow::Both(Moved { bytes: value_of(record, "lsu", "bytes_accessed")?, note }))
 }
 
 /// What moved above a tier.
 fn above(record: &Record, tier: usize) -> Option<Flow> {
+    let both = |down: Option<Moved>, up: Option<Moved>| {
+        (down.is_some() || up.is_some()).then_some(Flow::Each(down, up))
+    };
+    let moved = |group: &str, bytes: &str, count: &str| {
+        let note =
+            format!("in {} {}", grouped(value_of(record, group, count)? as u64), count.replace('_', " "));
+        Some(Moved { bytes: value_of(record, group, bytes)?, note })
+    };
+    let packets = |group: &str| {
+        let count = value_of(record, group, "packets_out")?;
+        let cycles = value_of(record, group, "latency_cycles").filter(|_| count > 0.0);
+        let each =
+            cycles.map_or_else(String::new, |cycles| format!(", {} cycles each", number(cycles / count)));
+        let note = format!("in {} packets{each}", grouped(count as u64));
+        Some(Moved { bytes: value_of(record, group, "wire_bytes")?, note })
+    };
     match tier {
-        1 => {
-            let bytes = value_of(record, "tiny_cache", "fetched_bytes")?;
-            let fetches = value_of(record, "tiny_cache", "fetches")?;
-            let up = Moved { bytes, note: format!("{} fetches", grouped(fetches as u64)) };
-            Some(Flow { name: "fetches", down: None, up: Some(up) })
-        }
-        2 => {
-            let of = |group: &str| {
-                let bytes = value_of(record, group, "wire_bytes")?;
-                let packets = value_of(record, group, "packets_out")?;
-                let cycles = value_of(record, group, "latency_cycles").filter(|_| packets > 0.0);
-                let each = cycles
-                    .map_or_else(String::new, |cycles| format!(", {} cycles each", number(cycles / packets)));
-                Some(Moved { bytes, note: format!("{} packets{each}", grouped(packets as u64)) })
-            };
-            let (down, up) = (of("network.request"), of("network.reply"));
-            (down.is_some() || up.is_some()).then_some(Flow { name: "network", down, up })
-        }
-        3 => between(record, "l2", ("write_back_bytes", "write_backs"), ("fetch_bytes", "fetches")),
-        _ => between(record, "dram", ("written_bytes", "writes"), ("read_bytes", "reads")),
+        1 => both(None, moved("tiny_cache", "fetched_bytes", "fetches")),
+        2 => both(packets("network.request"), packets("network.reply")),
+        3 => both(moved("l2", "write_back_bytes", "write_backs"), moved("l2", "fetch_bytes", "fetches")),
+        _ => both(moved("dram", "written_bytes", "writes"), moved("dram", "read_bytes", "reads")),
     }
 }
 
-fn between(record: &Record, group: &str, down: (&str, &str), up: (&str, &str)) -> Option<Flow> {
-    let of = |(bytes, count): (&str, &str)| {
-        let note = format!("{} {}", grouped(value_of(record, group, count)? as u64), count.replace('_', " "));
-        Some(Moved { bytes: value_of(record, group, bytes)?, note })
-    };
-    let (down, up) = (of(down), of(up));
-    (down.is_some() || up.is_some()).then_some(Flow { name: "", down, up })
-}
+/// Height of the arrows between tiers, and width of the widest.
+const ARROW: (f64, f64) = (46.0, 26.0);
 
 impl Flow {
-    /// Two arrows as wide as what moved, beside most.
-    fn markup(&self, most: f64) -> Markup {
-        const HEIGHT: f64 = 46.0;
-        const WIDEST: f64 = 26.0;
-        let width = |moved: &Moved| if most > 0.0 { (WIDEST * moved.bytes / most).max(1.2) } else { 1.2 };
-        // A shaft, and a head that is wider and points down, or up when mirrored.
-        let arrow = |middle: f64, width: f64| {
-            let (half, head) = (width / 2.0, width / 2.0 + 4.0);
-            let neck = HEIGHT - head.min(14.0) - 1.0;
-            let points = [
-                (middle - half, 1.0),
-                (middle + half, 1.0),
-                (middle + half, neck),
-                (middle + head, neck),
-                (middle, HEIGHT - 1.0),
-                (middle - head, neck),
-                (middle - half, neck),
-            ];
-            points.map(|(x, y)| format!("{},{}", px(x), px(y))).join(" ")
+    fn moved(&self) -> impl Iterator<Item = &Moved> {
+        let (one, other) = match self {
+            Flow::Each(down, up) => (down.as_ref(), up.as_ref()),
+            Flow::Both(both) => (Some(both), None),
         };
-        let side = |moved: &Option<Moved>| {
+        one.into_iter().chain(other)
+    }
+
+    /// Arrows as wide as what moved, beside most.
+    fn markup(&self, most: f64) -> Markup {
+        let width = |moved: &Moved| (ARROW.1 * moved.bytes / most.max(1.0)).max(1.4);
+        let side = |moved: Option<&Moved>| {
             html! { @if let Some(moved) = moved { b { (bars::bytes(moved.bytes)) } " " span.note { (moved.note) } } }
         };
+        let drawn = |middle: f64, class: &str, moved: Option<&Moved>, heads: (bool, bool)| {
+            html! {
+                @if let Some(moved) = moved.filter(|moved| moved.bytes > 0.0) { polygon class=(class) points=(arrow(middle, width(moved), heads)) {} }
+            }
+        };
+        let (left, right) = match self {
+            Flow::Each(down, up) => (down.as_ref(), up.as_ref()),
+            Flow::Both(both) => (None, Some(both)),
+        };
+        let (up, heads) =
+            if matches!(self, Flow::Both(_)) { (42.0, (true, true)) } else { (62.0, (true, false)) };
         html! {
             div.flow {
-                span.down { (side(&self.down)) }
-                svg width="84" height=(px(HEIGHT)) viewBox=(format!("0 0 84 {}", px(HEIGHT))) aria-hidden="true" {
-                    @if let Some(down) = &self.down {
-                        @let middle = if self.up.is_some() { 22.0 } else { 42.0 };
-                        polygon.down points=(arrow(middle, width(down))) {}
-                    }
-                    @if let Some(up) = &self.up {
-                        @let middle = if self.down.is_some() { 62.0 } else { 42.0 };
-                        polygon.up points=(arrow(middle, width(up))) transform=(format!("matrix(1 0 0 -1 0 {})", px(HEIGHT))) {}
-                    }
+                span.down { (side(left)) }
+                svg width="84" height=(px(ARROW.0)) viewBox=(format!("0 0 84 {}", px(ARROW.0))) aria-hidden="true" {
+                    (drawn(22.0, "down", left, (false, true)))
+                    (drawn(up, "up", right, heads))
                 }
-                span.up { (side(&self.up)) @if !self.name.is_empty() { " " span.note { "(" (self.name) ")" } } }
+                span.up { (side(right)) }
             }
         }
     }
+}
+
+/// The corners of an arrow with a head above, below, or both.
+fn arrow(middle: f64, width: f64, (above, below): (bool, bool)) -> String {
+    let (half, head) = (width / 2.0, width / 2.0 + 4.0);
+    let (top, bottom) = (1.0, ARROW.0 - 1.0);
+    let necks = (top + head.min(14.0), bottom - head.min(14.0));
+    let mut points = Vec::new();
+    if above {
+        points.extend([
+            (middle - half, necks.0),
+            (middle - head, necks.0),
+            (middle, top),
+            (middle + head, necks.0),
+            (middle + half, necks.0),
+        ]);
+    } else {
+        points.extend([(middle - half, top), (middle + half, top)]);
+    }
+    if below {
+        points.extend([
+            (middle + half, necks.1),
+            (middle + head, necks.1),
+            (middle, bottom),
+            (middle - head, necks.1),
+            (middle - half, necks.1),
+        ]);
+    } else {
+        points.extend([(middle + half, bottom), (middle - half, bottom)]);
+    }
+    let points = points.iter().map(|(x, y)| format!("{},{}", px(*x), px(*y)));
+    points.collect::<Vec<_>>().join(" ")
 }

@@ -15,6 +15,7 @@ mod levels;
 mod lines;
 mod meanings;
 mod paper;
+mod roofline;
 mod run;
 mod run_numbers;
 mod runs;

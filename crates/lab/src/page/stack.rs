@@ -30,7 +30,8 @@ pub const CAUSES: [(&str, &str, usize); 14] = [
 fn parts(record: &Record) -> Option<Vec<Part<'static>>> {
     value_of(record, "sm", "issue_slots").filter(|all| *all > 0.0)?;
     let value = |counter: &str| value_of(record, "sm", counter).unwrap_or_default();
-    let parts = CAUSES.iter().map(|(counter, name, place)| Part { name, place: *place, value: value(counter) });
+    let parts =
+        CAUSES.iter().map(|(counter, name, place)| Part { name, place: *place, value: value(counter) });
     Some(parts.collect())
 }
 
@@ -83,7 +84,7 @@ pub fn stack(record: &Record, meanings: &Meanings, palette: &mut Palette) -> Opt
                         tr {
                             td.words { span.key { i class=(colour) {} (part.name) } }
                             td data-value=(format!("{}", part.value / all)) {
-                                span.barred { (bars::share(part.value / all, &colour)) (bars::percent(part.value, all)) }
+                                (bars::share(part.value / all, &colour, &bars::percent(part.value, all)))
                             }
                             td data-value=(format!("{}", part.value)) { (grouped(part.value as u64)) }
                             td.words.meaning { (meanings.get("sm", counter).1) }

@@ -187,7 +187,11 @@ impl Track {
         let greatest = self.greatest();
         // A peak far above what was reached would flatten the track.
         let top = self.top.filter(|top| *top < 4.0 * greatest).unwrap_or(greatest * 1.05);
-        let is_peak = self.top.is_some_and(|peak| (peak - top).abs() < 1e-9 && self.unit != "%");
+        let scale = match self.top {
+            Some(_) if self.unit == "%" => "0 to 100 %".to_owned(),
+            Some(peak) => format!("up to {}, of {} that it can", number(greatest), number(peak)),
+            None => format!("up to {}", number(greatest)),
+        };
         let end = timeline.end().max(1) as f64;
         let x = |cycle: u64| format!("{:.1}", WIDTH * cycle as f64 / end);
         let y = |value: f64| HEIGHT * (1.0 - (value / top).min(1.0));
@@ -198,6 +202,7 @@ impl Track {
                 div.head {
                     b { (self.title) } span.note { (self.unit) }
                     @for series in &self.series { span.key { i class=(palette.part(series.place)) {} (series.name) " " output {} } }
+                    span.note.top { (scale) }
                 }
                 div.field {
                     svg width="100%" height="84" viewBox="0 0 1000 100" preserveAspectRatio="none" role="img"
@@ -213,7 +218,6 @@ impl Track {
                         }
                         @if starts.len() < MARKED { @for start in &starts { line.start x1=(x(*start)) x2=(x(*start)) y1="0" y2="100" {} } }
                     }
-                    span.top { (number(top)) @if is_peak { " (peak)" } }
                 }
             }
         }
@@ -251,7 +255,7 @@ fn line(series: &Series, spans: &[&Span], x: &dyn Fn(u64) -> String, y: &dyn Fn(
                 "{}{},{:.1}H{}",
                 if goes_on { "L" } else { "M" },
                 x(span.from),
-                y(*value),
+                2.0 + 0.96 * y(*value),
                 x(span.to)
             );
         }

@@ -12,9 +12,9 @@ use strata_gpu::results::By;
 
 use super::colour::{Palette, word};
 use super::meanings::Meanings;
-use super::run_numbers::{of_machine, seconds, time, warps};
+use super::run_numbers::{grouped, of_machine, seconds, time, warps};
 use super::runs::{self, COLUMNS, quotient};
-use super::{Origin, Parts, arrays, bandwidth, each, energies, kernel, levels, stack, tracks};
+use super::{Origin, Parts, arrays, bandwidth, each, energies, kernel, levels, roofline, stack, tracks};
 use crate::fresh::Fresh;
 use crate::job::{Job, Key};
 use crate::record::Record;
@@ -57,6 +57,9 @@ pub fn fresh(fresh: &Fresh<'_>, origin: &Origin) -> String {
     ]);
     page.whole(Some(fresh)).document()
 }
+
+/// Title of the section on issue slots.
+const SLOTS: &str = "Where the issue slots went";
 
 /// A page that is being made.
 struct Page<'a> {
@@ -104,7 +107,7 @@ impl<'a> Page<'a> {
         let record = self.record;
         let machine = self.machine.take();
         let stack = stack::stack(record, &self.meanings, &mut self.palette);
-        self.add("slots", "Where the issue slots went", stack);
+        self.add("slots", SLOTS, stack);
         let channels = bandwidth::channels(record, machine.as_ref());
         if let Some(fresh) = fresh {
             let mhz = of_machine(record, "clocks.core_mhz").unwrap_or_default();
@@ -117,7 +120,7 @@ impl<'a> Page<'a> {
         let hierarchy = levels::drawing(record, machine.as_ref(), &mut self.palette);
         self.add("memory", "Memory", hierarchy);
         let table = bandwidth::table(record, &channels, &mut self.palette);
-        let roofline = bandwidth::roofline(record, &channels, &mut self.palette);
+        let roofline = roofline::roofline(record, &channels, &mut self.palette);
         let bandwidth = table.map(|table| html! { (table) @if let Some(roofline) = roofline { h3 { "Instruction roofline" } (roofline) } });
         self.add("bandwidth", "Bandwidth", bandwidth);
         if let Some(fresh) = fresh {
@@ -138,7 +141,9 @@ impl<'a> Page<'a> {
         let counters = self.counters();
         self.add("counters", "Counters", counters);
         self.add("job", "Job", Some(job(&record.job)));
-        let links = self.sections.iter().map(|(anchor, title, _)| (anchor.clone(), title.clone())).collect();
+        // The first title is a long one.
+        let short = |title: &str| if title == SLOTS { "Issue slots".to_owned() } else { title.to_owned() };
+        let links = self.sections.iter().map(|(anchor, title, _)| (anchor.clone(), short(title))).collect();
         let body = html! {
             section { (figures(record)) }
             @for (anchor, title, body) in &self.sections { section id=(anchor) { h2 { (title) } (body) } }
@@ -172,11 +177,16 @@ fn figures(record: &Record) -> Markup {
         dl.figures {
             @if let Some(seconds) = seconds(record) { div { dt { "time" } dd { (time(seconds)) } } }
             @for (title, scale, above, below) in COLUMNS {
-                @if let Some(value) = number_of(*scale, above, below) { div { dt { (title) } dd { (number(value)) } } }
+                @if let Some(value) = number_of(*scale, above, below) { div { dt { (title) } dd { (exactly(value)) } } }
             }
             @for (title, value) in warps(record) { div { dt { (title) } dd { (value) } } }
         }
     }
+}
+
+/// A number for readers, with all its digits if it is a count.
+fn exactly(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e12 { grouped(value as u64) } else { number(value) }
 }
 
 /// What decides the run's numbers, and what asked for it.

@@ -70,7 +70,8 @@ fn line_of(instruction: &str) -> usize {
 /// The row of the annotated kernel with a class.
 fn row<'p>(page: &'p str, class: &str) -> &'p str {
     let rows = page.split("<tr class=\"").skip(1);
-    let mut found = rows.filter(|row| row.split('"').next().is_some_and(|all| all.split(' ').any(|one| one == class)));
+    let mut found =
+        rows.filter(|row| row.split('"').next().is_some_and(|all| all.split(' ').any(|one| one == class)));
     let row = found.next().unwrap_or_else(|| panic!("no row is {class}"));
     assert!(found.next().is_none(), "several rows are {class}");
     row.split("</tr>").next().unwrap()
@@ -86,7 +87,9 @@ fn the_line_to_blame_is_marked() {
     // Each launch reads each link once; none is in a cache in the first.
     assert!(blamed.contains("data-value=\"128\">128</td>"), "{blamed}");
     let waits = row(&page, "waits");
-    let of = |line: usize| waits.starts_with(&format!("waits\"><td>{line}</td>")) || waits.contains(&format!("<td>{line}</td>"));
+    let of = |line: usize| {
+        waits.starts_with(&format!("waits\"><td>{line}</td>")) || waits.contains(&format!("<td>{line}</td>"))
+    };
     assert!(of(user) || of(load), "{waits}");
     assert!(page.contains(&format!("waiting for <b>line {load}</b>")));
 }
@@ -103,7 +106,10 @@ fn numbers_are_those_of_the_json() {
         let section = sections.iter().find(|section| section.starts_with(&begins));
         let section = section.unwrap_or_else(|| panic!("{group} is missing"));
         for (counter, value) in counters.as_object().unwrap() {
-            assert!(section.contains(&format!("<td>{counter}</td><td data-value=\"{value}\">")), "{group}.{counter}");
+            assert!(
+                section.contains(&format!("<td>{counter}</td><td data-value=\"{value}\">")),
+                "{group}.{counter}"
+            );
             compared += 1;
         }
     }
@@ -129,7 +135,18 @@ fn a_page_is_the_same_on_any_number_of_threads_and_loads_nothing() {
     let mut so_far = |_: &mut dyn FnMut() -> RunResult| ();
     let plain = run(RunRequest::plain(&Chase, &machine, &mut |_| (), &mut so_far)).unwrap();
     assert_eq!(plain.statistics_hash(), result.statistics_hash(), "a page costs no cycle");
-    for anchor in ["slots", "time", "kernels", "memory", "bandwidth", "buffers", "by-sm", "by-slice", "by-channel", "energy"] {
+    for anchor in [
+        "slots",
+        "time",
+        "kernels",
+        "memory",
+        "bandwidth",
+        "buffers",
+        "by-sm",
+        "by-slice",
+        "by-channel",
+        "energy",
+    ] {
         assert!(page.contains(&format!("<section id=\"{anchor}\"")), "{anchor}");
     }
 }
