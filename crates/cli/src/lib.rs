@@ -23,6 +23,7 @@ mod list;
 mod machine;
 mod new;
 mod origin;
+mod page;
 mod progress;
 mod races;
 mod report;

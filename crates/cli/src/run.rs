@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use strata_gpu::machine::Machine;
 use strata_gpu::region::Region;
 use strata_gpu::results::Provenance;
@@ -16,6 +16,7 @@ use crate::choice::MachineChoice;
 use crate::dump::{BufferArguments, Dump};
 use crate::files::Files;
 use crate::new::ptx_alone;
+use crate::page::{self, Page};
 use crate::progress::Bar;
 use crate::report::{self, Report};
 use crate::timeline::Timeline;
@@ -23,6 +24,7 @@ use crate::{Finished, interrupt, print, races, workload};
 
 /// Arguments of `strata run`.
 #[derive(Args)]
+#[command(group(ArgGroup::new("over_time").args(["timeline", "out"]).multiple(true)))]
 pub struct RunArguments {
     /// Program to run: a workload's name (see `strata list`) or a launch file (`*.toml`).
     program: String,
@@ -55,7 +57,7 @@ pub struct RunArguments {
     check: bool,
     /// Find data races instead: run on the reference executor only, without timing.
     #[arg(long, conflicts_with_all = [
-        "threads", "window", "check", "from_launch", "to_launch", "kernel", "warm", "max_cycles", "timeline", "shown", "dumped", "by",
+        "threads", "window", "check", "from_launch", "to_launch", "kernel", "warm", "max_cycles", "timeline", "out", "shown", "dumped", "by",
     ])]
     races: bool,
     /// Measure only from this launch on, counted from 0. Earlier ones run on the reference executor, in no time.
@@ -83,9 +85,13 @@ pub struct RunArguments {
     /// Write counters and energy over time to this CSV file, one line per span.
     #[arg(long, value_name = "FILE.csv")]
     timeline: Option<PathBuf>,
-    /// Length of a timeline span, in cycles.
-    #[arg(long, value_name = "CYCLES", default_value_t = 10_000, requires = "timeline")]
-    span: u64,
+    /// Write an HTML page to this file: where the cycles went, over time, by level of the memory hierarchy, by part of the machine
+    /// and by line of the kernels.
+    #[arg(long, value_name = "FILE.html")]
+    out: Option<PathBuf>,
+    /// Length of a span of the timeline or the page, in cycles. Default: 10000, or 1000 with a page alone.
+    #[arg(long, value_name = "CYCLES", requires = "over_time")]
+    span: Option<u64>,
 }
 
 /// Runs the program and prints or writes its results.
@@ -104,9 +110,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     if threads == 0 {
         return Err("--threads 0: expected at least 1".into());
     }
-    if arguments.span == 0 {
-        return Err("--span 0: expected at least 1".into());
-    }
+    let sample_cycles = sample_cycles(arguments)?;
     // From here on an interrupt leaves results.
     let interrupt = interrupt::flag();
     let mut json = match arguments.json.as_deref() {
@@ -114,6 +118,8 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         Some(path) => Some(Report::new(Path::new(path))?),
     };
     let mut timeline = arguments.timeline.as_deref().map(Timeline::new).transpose()?;
+    let mut page = arguments.out.as_deref().map(Page::new).transpose()?;
+    let asked = arguments.breakdown.by();
     let provenance = provenance(&name, &size)?;
     let mut bar = Bar::new(program.name());
     let mut show = |progress: &strata_gpu::Progress| {
@@ -125,6 +131,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         }
         bar.show(progress);
         timeline.iter_mut().for_each(|timeline| timeline.add(progress));
+        page.iter_mut().for_each(|page| page.add(progress));
     };
     let outcome = run_on_gpu(RunRequest {
         program: program.as_ref(),
@@ -145,13 +152,20 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
             warm: arguments.warm,
         },
         provenance,
-        sample_cycles: arguments.timeline.is_some().then_some(arguments.span),
-        by: &arguments.breakdown.by(),
+        sample_cycles,
+        by: &page::with_those_of_a_page(asked.clone(), arguments.out.is_some()),
         progress: &mut show,
-        so_far: &mut |result| json.iter_mut().for_each(|json| json.so_far(result)),
+        so_far: &mut |result| {
+            let mut result = || {
+                let mut result = result();
+                page::keep(&mut result, &asked);
+                result
+            };
+            json.iter_mut().for_each(|json| json.so_far(&mut result));
+        },
     });
     bar.finish();
-    let (result, stopped) = match outcome {
+    let (mut result, stopped) = match outcome {
         Ok(result) => (result, None),
         Err(RunError::Stopped(result, error)) => (*result, Some(error.to_string())),
         Err(error) => {
@@ -161,6 +175,10 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         }
     };
     let did_nothing = stopped.is_some() && result.launches.is_empty() && result.phases.is_empty();
+    let launch_file = Some(Path::new(&arguments.program)).filter(|_| result.size.is_none());
+    let page =
+        page.map_or(Ok(()), |mut page| page.end(&result, &machine, launch_file, program.module().text));
+    page::keep(&mut result, &asked);
     let shown = match &json {
         None if arguments.json.is_some() => print(&report::text(&result.to_json())),
         _ if did_nothing => Ok(()),
@@ -170,7 +188,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let timeline = timeline.map_or(Ok(()), Timeline::end);
     let is_whole = stopped.is_none();
     let dumps = dumps.into_iter().map(|dump| dump.write(&result.outputs, is_whole));
-    all([stopped.map_or(Ok(()), Err), shown, written, timeline].into_iter().chain(dumps))?;
+    all([stopped.map_or(Ok(()), Err), shown, written, timeline, page].into_iter().chain(dumps))?;
     for problem in result.verdict.problems() {
         eprintln!("wrong: {problem}");
     }
@@ -182,12 +200,27 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     Ok(if result.verdict.problems().is_empty() { Finished::Well } else { Finished::Wrong })
 }
 
+/// Length of the spans that counters are sampled in, if they are.
+fn sample_cycles(arguments: &RunArguments) -> Result<Option<u64>, String> {
+    let default = match (&arguments.timeline, &arguments.out) {
+        (None, None) => return Ok(None),
+        (Some(_), _) => 10_000,
+        // Neighbours are put together as the run gets long.
+        (None, Some(_)) => 1000,
+    };
+    match arguments.span.unwrap_or(default) {
+        0 => Err("--span 0: expected at least 1".into()),
+        span => Ok(Some(span)),
+    }
+}
+
 /// The files that the command reads and writes.
 fn files(arguments: &RunArguments, machine: &Machine) -> Files {
     let program = Path::new(&arguments.program);
     let files = Files::new().reads_machine(machine).reads("the launch file", program);
     let files = files.writes("--json", arguments.json.as_deref().map(Path::new));
     let files = files.writes("--timeline", arguments.timeline.as_deref());
+    let files = files.writes("--out", arguments.out.as_deref());
     let dumped = arguments.buffers.dumped();
     dumped
         .fold(files, |files, (name, path)| files.writes_as(format!("--dump {name}={}", path.display()), path))

@@ -13,6 +13,10 @@
 //! | `threads` | runs a sweep's jobs in this process |
 //! | `cluster` | has a sweep's jobs run by a cluster's scheduler |
 //! | `validate` | microbenchmarks on a machine, beside those of GPUs |
+//! | `fresh` | a run that has just ended, with what no record keeps |
+//! | `timeline` | its counters over time |
+//! | `annotated` | its kernels with what is charged to each line |
+//! | `latencies` | how long each level took to serve its loads |
 //! | `setup` | a variant, or for each workload the best of several |
 //! | `question` | metrics of workloads on variants, looked up in a store |
 //! | `compare` | a user's own question |
@@ -21,12 +25,15 @@
 //! | `repro` | the jobs of a paper, or of a part of it |
 //! | `page` | the HTML pages of papers and comparisons |
 
+pub mod annotated;
 pub mod catalogue;
 pub mod claims;
 pub mod cluster;
 pub mod compare;
 pub mod executed;
+pub mod fresh;
 pub mod job;
+pub mod latencies;
 pub mod origin;
 pub mod package;
 pub mod page;
@@ -40,6 +47,7 @@ pub mod setup;
 pub mod store;
 pub mod sweep;
 pub mod threads;
+pub mod timeline;
 pub mod validate;
 
 pub use strata_gpu::SIMULATOR;

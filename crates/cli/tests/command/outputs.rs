@@ -350,3 +350,46 @@ fn lines_buffers_and_kernels_show_what_is_charged_to_them() {
     let not_kept = refused(&["run", "atax", "--by", "sm", "--count", "awaited.memory"]);
     assert!(not_kept.contains("found no such counter"), "{not_kept}");
 }
+
+#[test]
+fn a_page_costs_no_number_and_is_refused_where_it_cannot_be_written() {
+    let file = launch_file("paged", &fill("expected = { constant = 7 }"));
+    let folder = Path::new(&file).parent().unwrap();
+    let at = |name: &str| folder.join(name).display().to_string();
+    let (page, both) = (at("run.html"), at("run.json"));
+    let out = well(&["run", &file, "--out", &page, "--json", &both]);
+    assert!(out.starts_with("fill on gtx480: results verified\n"), "{out}");
+    let text = std::fs::read_to_string(&page).unwrap();
+    let hash = |run: &Value| run["statistics_hash"].as_str().unwrap().to_owned();
+    let (with, without) =
+        (json(&std::fs::read_to_string(both).unwrap()), json(&well(&["run", &file, "--json", "-"])));
+    assert!(text.starts_with("<!DOCTYPE html>") && text.contains(&hash(&with)), "the hash is on the page");
+    assert_eq!(hash(&with), hash(&without));
+    assert!(with.get("by").is_none(), "the JSON has what was asked for");
+    // The line that stores is in the table.
+    assert!(text.contains("st.global.u32") && text.contains("<section id=\"kernels\">"));
+    let asked = json(&well(&["run", &file, "--out", &page, "--by", "line", "--json", "-"]));
+    assert_eq!(asked["by"].as_object().unwrap().keys().collect::<Vec<_>>(), ["line"]);
+
+    let lost = refused(&["run", &file, "--out", &at("absent/run.html")]);
+    assert!(
+        lost.contains("No such file or directory (os error 2), expected a file that can be written"),
+        "{lost}"
+    );
+    assert_eq!(
+        refused(&["run", &file, "--out", &page, "--span", "0"]),
+        "error: --span 0: expected at least 1\n"
+    );
+    assert!(refused(&["run", &file, "--span", "5"]).contains("--timeline <FILE.csv>|--out <FILE.html>"));
+    assert!(
+        refused(&["run", &file, "--races", "--out", &page])
+            .contains("cannot be used with '--out <FILE.html>'")
+    );
+    // A run that is stopped leaves the page of the time until then.
+    let Ran { status, .. } = strata(&["run", "gemm", "--max-cycles", "5000", "--out", &page]);
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(
+        status == 2 && text.contains("not finished") && text.contains("<section id=\"time\">"),
+        "{status}"
+    );
+}

@@ -77,7 +77,7 @@ fn add(known: &mut BTreeMap<String, Colour>, mut names: Vec<String>) {
 const PALEST: f64 = 0.4;
 
 /// Parts of a whole, from the first.
-const PARTS: [Colour; 8] = [
+const PARTS: [Colour; 14] = [
     of(0xd55e00, 0xe8743a),
     of(0xf0c8a0, 0x6b4a33),
     of(0x4a90b8, 0x5aa3cc),
@@ -86,6 +86,12 @@ const PARTS: [Colour; 8] = [
     of(0xcfe0bd, 0x43592f),
     of(0x8f6fae, 0xa98cc6),
     of(0xd9cde4, 0x4d3f5e),
+    of(0x2f6f6a, 0x57b3aa),
+    of(0xe3c34b, 0xb89a2c),
+    of(0xb8556f, 0xd97a92),
+    of(0x8a6a4f, 0xb8957a),
+    of(0x9aa3ad, 0x6d7784),
+    of(0x5a5f9e, 0x8d93d6),
 ];
 
 /// The colours that a page uses.
@@ -273,7 +279,7 @@ mod tests {
         let mut palette = Palette::default();
         let steps = palette.steps("gtx480", &["gtx480 l1d.ways=2".into(), "gtx480 l1d.ways=4".into()]);
         assert_eq!(steps, ["s-gtx480_l1d_ways_2", "s-gtx480_l1d_ways_4"]);
-        palette.part(9);
+        palette.part(15);
         let css = palette.css();
         assert_eq!(css.matches("--s-gtx480_l1d_ways_4:#").count(), 2, "{css}");
         assert_eq!(css.matches("--p-1:#").count(), 2, "{css}");

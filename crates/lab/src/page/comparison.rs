@@ -8,6 +8,7 @@ use super::colour::Palette;
 use super::heat::Plane;
 use super::lines::Lines;
 use super::runs::Runs;
+use super::stack::stacks;
 use super::{Origin, Parts, made, table};
 use crate::compare::Comparison;
 use crate::grid::Grid;
@@ -37,14 +38,20 @@ pub fn comparison(
             (format!("metric-{place}"), metric.title.clone(), body)
         })
         .collect();
+    let records: Vec<_> = runs.records().collect();
+    let slots = stacks(&records, &mut palette);
     let body = html! {
         @for (anchor, title, body) in &sections { section id=(anchor) { h2 { (title) } (body) } }
+        @if let Some(slots) = &slots { section id="slots" { h2 { "Where the issue slots went" } (slots) } }
         (runs.markup(&mut palette))
     };
     let mut links: Vec<(String, String)> =
         sections.iter().map(|(anchor, title, _)| (anchor.clone(), title.clone())).collect();
     let mut machines: Vec<String> = comparison.variants.iter().map(|variant| variant.base.clone()).collect();
     machines.dedup();
+    if slots.is_some() {
+        links.push(("slots".into(), "Issue slots".into()));
+    }
     if !runs.machines().is_empty() {
         links.push(("runs".into(), "Runs".into()));
     }

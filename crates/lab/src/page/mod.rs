@@ -1,20 +1,32 @@
 //! Pages: one HTML file each, with style, script and drawings inside; nothing is loaded.
 
 mod arrays;
+mod bandwidth;
+mod bars;
 mod chart;
 mod claims;
 mod colour;
 mod comparison;
+mod each;
+mod energies;
 mod heat;
+mod kernel;
+mod latencies;
+mod levels;
 mod lines;
+mod meanings;
 mod paper;
+mod roofline;
 mod run;
+mod run_numbers;
 mod runs;
+mod stack;
 mod statements;
 mod strip;
 mod table;
 #[cfg(test)]
 mod tests;
+mod tracks;
 mod validation;
 mod wheel;
 
@@ -25,7 +37,8 @@ use runs::Runs;
 
 pub use claims::counts;
 pub use comparison::comparison;
-pub use run::{LAUNCHES, grouped, pages, run};
+pub use run::{LAUNCHES, fresh, pages, run};
+pub use run_numbers::grouped;
 
 /// What a page says of its own making.
 #[derive(Clone, Debug, Default)]

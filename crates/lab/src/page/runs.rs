@@ -109,6 +109,11 @@ impl<'a> Runs<'a> {
         }
     }
 
+    /// The runs' records, each with the system that was run.
+    pub fn records(&self) -> impl Iterator<Item = (&str, &Record)> {
+        self.groups.iter().flat_map(|(system, runs)| runs.iter().map(|run| (system.as_str(), &run.record)))
+    }
+
     /// The machines of the runs.
     pub fn machines(&self) -> BTreeSet<String> {
         let runs = self.groups.iter().flat_map(|(_, runs)| runs);

@@ -187,12 +187,50 @@
     plot.addEventListener("scroll", () => axis?.setAttribute("transform", `translate(${plot.scrollLeft} 0)`), { passive: true });
   };
 
+  // Over time: a line through all tracks where the pointer is, and the numbers of its span.
+  const follow = (tracks) => {
+    const froms = tracks.dataset.from.split(" ").map(Number);
+    const end = Number(tracks.dataset.end);
+    const drawings = all(".field svg, .ribbon svg", tracks);
+    const series = all("g[data-values]", tracks).map((g) => g.dataset.values.split(" "));
+    const outputs = all("output", tracks);
+    const at = tracks.querySelector(".at");
+    const cursors = drawings.map((svg) => {
+      const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
+      line.setAttribute("class", "cursor");
+      line.setAttribute("y2", svg.viewBox.baseVal.height);
+      return line;
+    });
+    const leave = () => {
+      cursors.forEach((line) => line.remove());
+      outputs.forEach((output) => { output.textContent = ""; });
+      at.textContent = "";
+    };
+    tracks.addEventListener("pointermove", (event) => {
+      const box = drawings[0].getBoundingClientRect();
+      const share = (event.clientX - box.left) / box.width;
+      if (share < 0 || share > 1) { leave(); return; }
+      const cycle = share * end;
+      const next = froms.findIndex((from) => from > cycle);
+      const place = next < 0 ? froms.length - 1 : Math.max(next - 1, 0);
+      drawings.forEach((svg, which) => {
+        for (const side of ["x1", "x2"]) cursors[which].setAttribute(side, share * svg.viewBox.baseVal.width);
+        svg.append(cursors[which]);
+      });
+      outputs.forEach((output, which) => { output.textContent = series[which][place]; });
+      const to = place + 1 < froms.length ? froms[place + 1] : end;
+      at.textContent = `cycles ${froms[place]} to ${to}`;
+    });
+    tracks.addEventListener("pointerleave", leave);
+  };
+
   // What the page begins with, and whatever takes the place of a part of it later.
   const dress = (root) => {
     equipAll(root);
     within(root, "table.sort").forEach(sortable);
     within(root, ".plot, .scroll, .heat").forEach(fading);
     within(root, ".plot").forEach(keepAxis);
+    within(root, ".tracks").forEach(follow);
   };
   dress(document.documentElement);
   document.addEventListener("fresh", (event) => event.detail.forEach(dress));
