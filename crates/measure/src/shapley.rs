@@ -54,7 +54,7 @@ pub fn orders(changes: usize, chains: usize, seed: u64) -> Vec<Vec<usize>> {
     (0..chains).map(|_| order()).collect()
 }
 
-/// The mean of what each change brought in some orders. `number` gives that of a set of changes: of each, whether it is made.
+/// The mean of what each change brought in some orders, and its standard error: that of one order is not known. `number` gives that of a set of changes: of each, whether it is made.
 ///
 /// # Errors
 /// The first of `number`'s.
@@ -64,20 +64,28 @@ pub fn orders(changes: usize, chains: usize, seed: u64) -> Vec<Vec<usize>> {
 pub fn means<Error>(
     orders: &[Vec<usize>],
     mut number: impl FnMut(&[bool]) -> Result<u64, Error>,
-) -> Result<Vec<Exact>, Error> {
+) -> Result<Vec<(Exact, Option<f64>)>, Error> {
     let changes = orders.first().expect("there is an order").len();
-    let mut sums = vec![0; changes];
+    let mut sums = vec![(0, 0.0); changes];
     for order in orders {
         let mut made = vec![false; changes];
         let mut before = number(&made)?;
         for change in order {
             made[*change] = true;
             let after = number(&made)?;
-            sums[*change] += i128::from(after) - i128::from(before);
+            let brought = i128::from(after) - i128::from(before);
+            sums[*change].0 += brought;
+            sums[*change].1 += (brought as f64).powi(2);
             before = after;
         }
     }
-    Ok(sums.into_iter().map(|sum| Exact::new(sum, orders.len() as i128)).collect())
+    let count = orders.len() as f64;
+    let of = |(sum, squares): (i128, f64)| {
+        let mean = Exact::new(sum, orders.len() as i128);
+        let variance = (squares - count * mean.as_f64().powi(2)).max(0.0) / (count - 1.0);
+        (mean, (orders.len() > 1).then(|| (variance / count).sqrt()))
+    };
+    Ok(sums.into_iter().map(of).collect())
 }
 
 #[cfg(test)]
@@ -113,8 +121,15 @@ mod tests {
                 made.iter().enumerate().map(|(change, made)| usize::from(*made) << change).sum();
             Ok::<u64, ()>(numbers[subset])
         };
-        assert_eq!(means(&orders, number).unwrap(), values(&parts(&numbers), 3));
-        assert_eq!(means(&orders[..1], number).unwrap().into_iter().sum::<Exact>(), Exact::from(-6));
+        let means = |orders: &[Vec<usize>]| means(orders, number).unwrap();
+        let exact =
+            |means: Vec<(Exact, Option<f64>)>| means.into_iter().map(|(mean, _)| mean).collect::<Vec<_>>();
+        assert_eq!(exact(means(&orders)), values(&parts(&numbers), 3));
+        assert_eq!(exact(means(&orders[..1])).into_iter().sum::<Exact>(), Exact::from(-6));
+        assert!(means(&orders[..1]).iter().all(|(_, error)| error.is_none()));
+        // The first change brings 83 first, and 5 after the second alone: 44 on average, half of 78 / sqrt(2) / sqrt(2) off.
+        let (mean, error) = means(&[orders[0].clone(), orders[2].clone()])[0];
+        assert_eq!((mean, error.unwrap().round()), (Exact::from(39), 44.0));
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub struct DiffArguments {
 /// # Errors
 /// A run that cannot be read, found or made.
 pub fn diff(arguments: &DiffArguments) -> Result<Finished, String> {
+    files(arguments).check()?;
     let store = arguments.store.as_deref();
     let opened = match store {
         Some(folder)
@@ -73,7 +74,6 @@ pub fn diff(arguments: &DiffArguments) -> Result<Finished, String> {
     let names = [&arguments.left, &arguments.right];
     let [left, right] = names.map(|name| Named::find(name, opened.as_ref()));
     let named = [left?, right?];
-    files(arguments).check()?;
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let at_once = arguments.threads.unwrap_or_else(cores);
     if at_once == 0 {

@@ -32,7 +32,7 @@ pub fn difference(sides: &[Side; 2], difference: &Difference, all: bool) -> Stri
     if difference.is_nothing() {
         return text + "\nthe runs measured the same, in every counter and every launch\n";
     }
-    text += &cycles(difference);
+    text += &cycles(sides, difference);
     text += &levels(&difference.levels, most(LEVELS), most(COUNTERS));
     text += &energies(difference, most(STRUCTURES));
     if difference.launches.len() > 1 {
@@ -86,13 +86,35 @@ fn change_of([left, right]: [u64; 2]) -> String {
     format!("{left} -> {right}: {}{relative}", signed(change.to_string()))
 }
 
-fn cycles(difference: &Difference) -> String {
+fn cycles(sides: &[Side; 2], difference: &Difference) -> String {
     let mut text = format!("\ncycles {}\n", change_of(difference.cycles));
+    let [left, right] = [0, 1].map(|side| (sides[side].core_mhz, difference.cycles[side]));
+    if left.0 != right.0 {
+        let time = |(mhz, cycles): (u64, u64)| {
+            format!("{} us at {mhz} MHz", number(cycles as f64 / mhz.max(1) as f64))
+        };
+        text += &format!("  of different length: {} -> {}\n", time(left), time(right));
+    }
     match &difference.attribution {
         Err(reason) => text += &format!("  where they went is not known: {reason}\n"),
-        Ok(attribution) => text += &causes(attribution),
+        Ok(attribution) => {
+            text += &causes(attribution);
+            if let Some((sm, busiest)) = difference.busiest.as_ref().filter(|_| is_idle(attribution)) {
+                text +=
+                    &format!("  SMs without a warp wait for others; on {sm}, which has warps the longest:\n");
+                text += &causes(busiest);
+            }
+        }
     }
     text
+}
+
+/// Whether much of a difference is of SMs without a warp.
+fn is_idle(attribution: &Attribution) -> bool {
+    let moved = |cause: &Cause| cause.change().abs().as_f64();
+    let all: f64 = attribution.causes.iter().map(moved).sum();
+    let idle: f64 = attribution.causes.iter().filter(|cause| cause.name == "stall_no_warp").map(moved).sum();
+    idle > all / 4.0
 }
 
 /// A cause for readers.
@@ -175,10 +197,10 @@ fn energies(difference: &Difference, most: usize) -> String {
     let Some((changes, whole)) = difference.energies.as_ref().zip(difference.energy_change()) else {
         return String::new();
     };
-    let sum = |side: usize| changes.iter().map(|of| of.dynamic_pj[side] + of.leakage_pj[side]).sum::<f64>();
+    let sum = |side: usize| changes.iter().map(|of| of.pj[side]).sum::<f64>();
     let line = |energy: &EnergyChange| {
-        let dynamic = energy.dynamic_pj[1] - energy.dynamic_pj[0];
         let leakage = energy.leakage_pj[1] - energy.leakage_pj[0];
+        let dynamic = energy.change() - leakage;
         vec![
             energy.structure.replace('_', " "),
             signed(number(dynamic)),
@@ -227,7 +249,11 @@ fn launches(launches: &[LaunchChange], most: usize) -> String {
     let mut lines = vec![row(&["launch", "left", "right", "change", "most of it"])];
     lines.extend(changed.iter().take(most).map(line));
     let same = launches.len() - changed.len();
-    let same = if same == 0 { String::new() } else { format!("  {same} launches take the same\n") };
+    let same = match same {
+        0 => String::new(),
+        1 => "  1 launch takes the same\n".to_owned(),
+        _ => format!("  {same} launches take the same\n"),
+    };
     let rest = more(changed.len(), most);
     format!("\nlaunches, of {}\n{}{rest}{same}", launches.len(), numbers(&lines, 1, None))
 }
@@ -266,6 +292,9 @@ pub fn first(first: &First, all: bool) -> String {
         text += &numbers(&shown, 2, None);
         text += &more(lines.len(), most);
     }
+    if !parting.slots {
+        text += "  issue slots are not compared: the SMs have different numbers of schedulers\n";
+    }
     text += &match parting.every_cycle {
         true => "  before it, all parts counted the same in every cycle\n".to_owned(),
         false => format!(
@@ -286,7 +315,8 @@ pub fn shares(shares: &Shares) -> String {
         let (change, value) = (&shares.changes[place], shares.values[place]);
         let [left, right] = change.values();
         let share = percent(value.as_f64(), whole.as_f64());
-        lines.push(vec![change.name(), left, right, signed(exact(value)), share]);
+        let error = shares.errors[place].map_or_else(String::new, |error| format!(" +- {}", number(error)));
+        lines.push(vec![change.name(), left, right, signed(exact(value)) + &error, share]);
     }
     let sum: Exact = shares.values.iter().copied().sum();
     let (none, share) = (String::new(), percent(sum.as_f64(), whole.as_f64()));
@@ -294,7 +324,10 @@ pub fn shares(shares: &Shares) -> String {
     let how = match &shares.found {
         Found::Subsets { .. } => format!("from all {} machines between the two", shares.machines),
         Found::Chains { chains, seed } => {
-            format!("the mean of {chains} random orders, seed {seed}; {} machines", shares.machines)
+            format!(
+                "the mean of {chains} random orders with its standard error, seed {seed}; {} machines",
+                shares.machines
+            )
         }
     };
     let mut text = format!("\nwhat each value brings ({how})\n{}", numbers(&lines, 1, None));

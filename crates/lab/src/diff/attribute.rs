@@ -32,6 +32,8 @@ pub struct Shares {
     pub cycles: [u64; 2],
     /// What each brings on average over the orders in which they can be made; together the whole difference.
     pub values: Vec<Exact>,
+    /// Standard errors of the values, where they are means over orders drawn at random.
+    pub errors: Vec<Option<f64>>,
     /// How that was found.
     pub found: Found,
     /// Machines that were looked at.
@@ -67,9 +69,15 @@ impl Shares {
     /// The shares as JSON.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let change = |(change, value): (&Change, &Exact)| {
+        let change = |((change, value), error): ((&Change, &Exact), &Option<f64>)| {
             let [left, right] = change.values();
-            json!({ "values": change.name(), "left": left, "right": right, "shapley": exact(*value) })
+            json!({
+                "values": change.name(),
+                "left": left,
+                "right": right,
+                "shapley": exact(*value),
+                "standard_error": error,
+            })
         };
         let part = |(subset, cycles): &(u32, i128)| {
             let of = self.changes.iter().enumerate().filter(|(place, _)| subset >> place & 1 == 1);
@@ -84,7 +92,7 @@ impl Shares {
             "left_cycles": self.cycles[0],
             "right_cycles": self.cycles[1],
             "change": i128_json(i128::from(self.cycles[1]) - i128::from(self.cycles[0])),
-            "changes": self.changes.iter().zip(&self.values).map(change).collect::<Vec<_>>(),
+            "changes": self.changes.iter().zip(&self.values).zip(&self.errors).map(change).collect::<Vec<_>>(),
             "parts": parts,
             "chains": chains,
             "seed": seed,
@@ -134,15 +142,16 @@ pub fn attribute(
         repeat.cycles(how)
     })?;
     let by_set: BTreeMap<&[bool], u64> = sets.iter().map(Vec::as_slice).zip(cycles.iter().copied()).collect();
-    let (values, found) = if orders.is_empty() {
+    let (values, errors, found) = if orders.is_empty() {
         let parts = shapley::parts(&cycles);
-        (shapley::values(&parts, count), Found::Subsets { parts })
+        (shapley::values(&parts, count), vec![None; count], Found::Subsets { parts })
     } else {
-        let values = shapley::means(&orders, |made| Ok::<u64, String>(by_set[made]))?;
-        (values, Found::Chains { chains: ask.chains, seed: ask.seed })
+        let means = shapley::means(&orders, |made| Ok::<u64, String>(by_set[made]))?;
+        let (values, errors) = means.into_iter().unzip();
+        (values, errors, Found::Chains { chains: ask.chains, seed: ask.seed })
     };
     let ends = [vec![false; count], vec![true; count]].map(|made| by_set[made.as_slice()]);
-    Ok(Shares { changes, cycles: ends, values, found, machines: sets.len() })
+    Ok(Shares { changes, cycles: ends, values, errors, found, machines: sets.len() })
 }
 
 /// The sets of changes that are looked at, each once: every subset in the order of its bits; or those on the way of each order.

@@ -96,9 +96,9 @@ fn level(group: &str, left: &Side, right: &Side, known: &[Group]) -> Level {
 pub struct EnergyChange {
     /// Name of the structure.
     pub structure: String,
-    /// Energy of its events on the left and on the right.
-    pub dynamic_pj: [f64; 2],
-    /// Its leakage on the left and on the right.
+    /// Its energy on the left and on the right.
+    pub pj: [f64; 2],
+    /// What of it is leakage on the left and on the right; the rest is of events.
     pub leakage_pj: [f64; 2],
 }
 
@@ -106,7 +106,7 @@ impl EnergyChange {
     /// By how much it has become more.
     #[must_use]
     pub fn change(&self) -> f64 {
-        (self.dynamic_pj[1] - self.dynamic_pj[0]) + (self.leakage_pj[1] - self.leakage_pj[0])
+        self.pj[1] - self.pj[0]
     }
 }
 
@@ -123,12 +123,12 @@ pub fn energies(left: &Side, right: &Side) -> Option<Vec<EnergyChange>> {
     names.extend(more);
     let of = |side: &Side, name: &String| {
         let found = side.energy.iter().find(|energy| energy.structure == *name);
-        found.map_or((0.0, 0.0), |Energy { dynamic_pj, leakage_pj, .. }| (*dynamic_pj, *leakage_pj))
+        found.map_or((0.0, 0.0), |Energy { pj, leakage_pj, .. }| (*pj, *leakage_pj))
     };
     let change = |name: &String| {
         let (one, other) = (of(left, name), of(right, name));
-        let (dynamic_pj, leakage_pj) = ([one.0, other.0], [one.1, other.1]);
-        EnergyChange { structure: name.clone(), dynamic_pj, leakage_pj }
+        let (pj, leakage_pj) = ([one.0, other.0], [one.1, other.1]);
+        EnergyChange { structure: name.clone(), pj, leakage_pj }
     };
     let mut changes: Vec<EnergyChange> = names.into_iter().map(change).collect();
     changes.sort_by(|one, other| other.change().abs().total_cmp(&one.change().abs()));

@@ -123,6 +123,27 @@ pub fn attribute(left: Slots<'_>, right: Slots<'_>) -> Attribution {
     Attribution { left: left.cycles + left.host_cycles, right: right.cycles + right.host_cycles, causes }
 }
 
+/// The SM that has warps for the longest in both runs together, and what its cycles went to; `None` where no run is broken down by
+/// SM, or an SM's slots are not so many a cycle. SMs without a warp wait for those that have one, so this one shows what for.
+#[must_use]
+pub fn busiest(left: &Side, right: &Side) -> Option<(String, Attribution)> {
+    fn slots<'a>(side: &'a Side, name: &str) -> Option<Slots<'a>> {
+        let counters = side.sms.get(name)?;
+        let slots = *counters.get("sm")?.get("issue_slots")?;
+        let cycles = side.launch_cycles();
+        let a_cycle = (cycles > 0 && slots > 0 && slots % cycles == 0).then(|| slots / cycles)?;
+        Some(Slots { counters, cycles, host_cycles: side.host_cycles, a_cycle })
+    }
+    let busy = |slots: Slots<'_>| {
+        let idle = slots.cause("stall_no_warp").unwrap_or(0);
+        slots.cause("issue_slots").unwrap_or(0).saturating_sub(idle) / slots.a_cycle
+    };
+    let both = left.sms.keys().filter_map(|name| Some((name, slots(left, name)?, slots(right, name)?)));
+    let longest =
+        both.max_by_key(|(name, left, right)| (busy(*left) + busy(*right), std::cmp::Reverse(*name)));
+    longest.map(|(name, left, right)| (name.clone(), attribute(left, right)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

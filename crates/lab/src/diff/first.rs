@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use serde_json::{Value, json};
+use strata_engine::statistics::Definition;
 use strata_gpu::gpu::{Seen, Watch};
 use strata_gpu::results::Counted;
 
@@ -19,6 +20,9 @@ const PACE: u64 = 1024;
 
 /// Where runs part by then, every cycle before is looked at.
 const EVERY: u64 = 20_000;
+
+/// Unit of what there is of in every cycle for each scheduler.
+const SLOTS: &str = "slots";
 
 /// Looks that one run may be ahead of the other.
 const AHEAD: usize = 16;
@@ -56,6 +60,8 @@ pub struct Parting {
     pub looks: u64,
     /// Whether these are all cycles before.
     pub every_cycle: bool,
+    /// Whether issue slots were compared. Those of SMs with different numbers of schedulers are not.
+    pub slots: bool,
 }
 
 /// A part of the machine that has counted other events.
@@ -81,18 +87,26 @@ struct Pass {
 /// # Errors
 /// If one of the runs cannot be made.
 pub fn first(left: &Repeat, right: &Repeat, how: How<'_>) -> Result<First, String> {
-    let coarse = pass([left, right], (0, PACE), how)?;
+    find_beyond(left, right, EVERY, how)
+}
+
+/// As [`first`], with another number of cycles that are all looked at.
+pub(super) fn find_beyond(left: &Repeat, right: &Repeat, every: u64, how: How<'_>) -> Result<First, String> {
+    let schedulers = |repeat: &Repeat| Ok::<_, String>(*repeat.machine()?.file().sm.schedulers);
+    let slots = schedulers(left)? == schedulers(right)?;
+    let pass = |from, pace| pass([left, right], (from, pace), slots, how);
+    let coarse = pass(0, PACE)?;
     let Some(seen) = &coarse.parted else { return Ok(First::Never { looks: coarse.looks }) };
     let at = cycle(seen).unwrap_or(coarse.alike);
     if at <= PACE {
-        return Ok(First::Here(Box::new(parting(&coarse, true))));
+        return Ok(First::Here(Box::new(parting(&coarse, true, slots))));
     }
-    let every_cycle = at <= EVERY;
+    let every_cycle = at <= every;
     let from = if every_cycle { 0 } else { coarse.alike + 1 };
-    let fine = pass([left, right], (from, u64::MAX), how)?;
+    let fine = pass(from, u64::MAX)?;
     // It looks wherever the first one found a difference, too, but for launches that end elsewhere.
     let found = if fine.parted.is_some() { &fine } else { &coarse };
-    let parting = parting(found, every_cycle);
+    let parting = parting(found, every_cycle, slots);
     Ok(First::Here(Box::new(Parting { looks: coarse.looks.max(found.looks), ..parting })))
 }
 
@@ -101,14 +115,14 @@ fn cycle(seen: &[Option<Seen>; 2]) -> Option<u64> {
     seen.iter().flatten().map(|seen| seen.cycle).min()
 }
 
-fn parting(pass: &Pass, every_cycle: bool) -> Parting {
+fn parting(pass: &Pass, every_cycle: bool, slots: bool) -> Parting {
     let none = [None, None];
     let seen = pass.parted.as_ref().unwrap_or(&none);
     let at = cycle(seen).unwrap_or(pass.alike);
     let shown = seen.iter().flatten().min_by_key(|seen| (seen.cycle, !seen.ended));
     let (parts, goes_on) = match seen {
         [Some(left), Some(right)] => (
-            if left.cycle == right.cycle { parted(&left.parts, &right.parts) } else { vec![] },
+            if left.cycle == right.cycle { parted(&left.parts, &right.parts, slots) } else { vec![] },
             goes_on(left, right),
         ),
         [Some(_), None] => (vec![], Some("left")),
@@ -125,6 +139,7 @@ fn parting(pass: &Pass, every_cycle: bool) -> Parting {
         parts,
         looks: pass.looks,
         every_cycle,
+        slots,
     }
 }
 
@@ -139,21 +154,23 @@ fn goes_on(left: &Seen, right: &Seen) -> Option<&'static str> {
 }
 
 /// The parts of the same name that have counted different events.
-fn parted(left: &[Counted], right: &[Counted]) -> Vec<PartedPart> {
+fn parted(left: &[Counted], right: &[Counted], slots: bool) -> Vec<PartedPart> {
     let part = |one: &Counted| {
         let other = right.iter().find(|other| other.name == one.name)?;
-        let counters = differing(one, other);
+        let counters = differing(one, other, slots);
         (!counters.is_empty()).then(|| PartedPart { part: one.name.clone(), counters })
     };
     left.iter().filter_map(part).collect()
 }
 
 /// The counters that both parts have, with other values.
-fn differing(one: &Counted, other: &Counted) -> Vec<(String, [u64; 2])> {
+fn differing(one: &Counted, other: &Counted, slots: bool) -> Vec<(String, [u64; 2])> {
     let mut differing = Vec::new();
     for group in &one.groups {
         let Some(others) = other.groups.iter().find(|other| other.name == group.name) else { continue };
-        for (definition, value) in group.definitions.iter().zip(&group.values) {
+        let is_compared = |definition: &Definition| slots || definition.unit != SLOTS;
+        let counters = group.definitions.iter().zip(&group.values);
+        for (definition, value) in counters.filter(|(definition, _)| is_compared(definition)) {
             if let Some(other) = others.get(definition.name).filter(|other| other != value) {
                 differing.push((format!("{}.{}", group.name, definition.name), [*value, other]));
             }
@@ -163,14 +180,14 @@ fn differing(one: &Counted, other: &Counted) -> Vec<(String, [u64; 2])> {
 }
 
 /// Whether two looks are at the same place and see the same.
-fn alike(left: &Seen, right: &Seen) -> bool {
+fn alike(left: &Seen, right: &Seen, slots: bool) -> bool {
     let place = |seen: &Seen| (seen.launch, seen.cycle, seen.began, seen.ended);
     let same_parts = left.parts == right.parts;
-    place(left) == place(right) && (same_parts || parted(&left.parts, &right.parts).is_empty())
+    place(left) == place(right) && (same_parts || parted(&left.parts, &right.parts, slots).is_empty())
 }
 
 /// Makes both runs and looks at them from a cycle on at a pace, until they part.
-fn pass(both: [&Repeat; 2], (from, pace): (u64, u64), how: How<'_>) -> Result<Pass, String> {
+fn pass(both: [&Repeat; 2], (from, pace): (u64, u64), slots: bool, how: How<'_>) -> Result<Pass, String> {
     let (left, from_left) = sync_channel(AHEAD);
     let (right, from_right) = sync_channel(AHEAD);
     let run = |repeat: &Repeat, shown: SyncSender<Seen>| {
@@ -183,7 +200,7 @@ fn pass(both: [&Repeat; 2], (from, pace): (u64, u64), how: How<'_>) -> Result<Pa
     };
     std::thread::scope(|scope| {
         let runs = [scope.spawn(|| run(both[0], left)), scope.spawn(|| run(both[1], right))];
-        let pass = compare([from_left, from_right]);
+        let pass = compare([from_left, from_right], slots);
         let ended = runs.map(|run| run.join().expect("no run panics"));
         if pass.parted.as_ref().is_none_or(|seen| seen.iter().any(Option::is_none)) {
             // A run that fails shows no more, and one that nobody looks at any more does not end.
@@ -199,12 +216,12 @@ fn pass(both: [&Repeat; 2], (from, pace): (u64, u64), how: How<'_>) -> Result<Pa
 }
 
 /// Compares looks until there is none or they differ.
-fn compare([left, right]: [Receiver<Seen>; 2]) -> Pass {
+fn compare([left, right]: [Receiver<Seen>; 2], slots: bool) -> Pass {
     let mut pass = Pass { looks: 0, alike: 0, parted: None };
     loop {
         match (left.recv().ok(), right.recv().ok()) {
             (None, None) => return pass,
-            (Some(one), Some(other)) if alike(&one, &other) => {
+            (Some(one), Some(other)) if alike(&one, &other, slots) => {
                 pass.looks += 1;
                 pass.alike = one.cycle;
             }
@@ -240,6 +257,7 @@ impl First {
             "parts": parting.parts.iter().map(part).collect::<Vec<_>>(),
             "looks": parting.looks,
             "every_cycle": parting.every_cycle,
+            "issue_slots_compared": parting.slots,
         })
     }
 }

@@ -28,9 +28,12 @@ pub use asked::{Asked, asked};
 pub use attribute::{Ask, Found, Shares, attribute};
 pub use changes::{Change, Place, changes, together, with};
 pub use counters::{Changed, EnergyChange, Level, energies, levels};
-pub use cycles::{Attribution, Cause, HOST, OUTSIDE, Slots, attribute as attribute_cycles};
+pub use cycles::{Attribution, Cause, HOST, OUTSIDE, Slots, attribute as attribute_cycles, busiest};
 pub use first::{First, PartedPart, Parting, first};
 pub use launches::{LaunchChange, launches};
 pub use repeat::{How, Repeat};
 pub use report::{Difference, SCHEMA};
 pub use side::{Counters, Energy, LaunchSide, Side};
+
+#[cfg(test)]
+mod tests;

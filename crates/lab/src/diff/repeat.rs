@@ -125,7 +125,7 @@ impl Repeat {
             return Side::from_record(name, &self.record(folder, how)?);
         }
         let machine = self.machine()?;
-        let result = self.run(&machine, &[By::Launch], how, None)?;
+        let result = self.run(&machine, &[By::Launch, By::Sm], how, None)?;
         let mut side = Side::from_json(name, &result.to_json())?;
         side.system.clone_from(&self.about.system);
         side.overrides.clone_from(&self.about.sets);

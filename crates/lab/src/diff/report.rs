@@ -6,7 +6,7 @@ use strata_measure::exact::Exact;
 
 use super::asked::{Asked, asked};
 use super::counters::{EnergyChange, Level, energies, levels};
-use super::cycles::{Attribution, Cause, Slots, attribute};
+use super::cycles::{Attribution, Cause, Slots, attribute, busiest};
 use super::launches::{LaunchChange, launches};
 use super::side::Side;
 
@@ -22,6 +22,8 @@ pub struct Difference {
     pub cycles: [u64; 2],
     /// What the difference of cycles went to, or why that cannot be told.
     pub attribution: Result<Attribution, String>,
+    /// The SM that has warps for the longest, and what its cycles went to; of runs that are broken down by SM.
+    pub busiest: Option<(String, Attribution)>,
     /// The counters that differ.
     pub levels: Vec<Level>,
     /// The energies; `None` unless both machines have some.
@@ -39,6 +41,7 @@ impl Difference {
             asked: asked(left, right),
             cycles: [left.cycles, right.cycles],
             attribution: slots.map(|(left, right)| attribute(left, right)),
+            busiest: busiest(left, right),
             levels: levels(left, right, known),
             energies: energies(left, right),
             launches: launches(left, right),
@@ -78,6 +81,10 @@ impl Difference {
                 "change": i128_json(i128::from(self.cycles[1]) - i128::from(self.cycles[0])),
                 "causes": causes,
                 "causes_unknown": unknown,
+                "busiest_sm": self.busiest.as_ref().map(|(sm, attribution)| json!({
+                    "sm": sm,
+                    "causes": self::causes(attribution),
+                })),
             },
             "counters": self.levels.iter().map(level).collect::<Vec<_>>(),
             "energy": self.energies.as_ref().map(|changes| json!({
@@ -108,6 +115,7 @@ fn side(side: &Side) -> Value {
         "system": side.system,
         "overrides": side.overrides,
         "simulator": side.simulator,
+        "core_mhz": side.core_mhz,
         "statistics_hash": side.statistics_hash,
         "stopped": side.stopped,
     })
@@ -144,8 +152,8 @@ fn level(level: &Level) -> Value {
 fn energy(energy: &EnergyChange) -> Value {
     json!({
         "structure": energy.structure,
-        "left": { "dynamic_pj": energy.dynamic_pj[0], "leakage_pj": energy.leakage_pj[0] },
-        "right": { "dynamic_pj": energy.dynamic_pj[1], "leakage_pj": energy.leakage_pj[1] },
+        "left": { "pj": energy.pj[0], "leakage_pj": energy.leakage_pj[0] },
+        "right": { "pj": energy.pj[1], "leakage_pj": energy.leakage_pj[1] },
         "change_pj": energy.change(),
     })
 }

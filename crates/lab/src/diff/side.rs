@@ -57,6 +57,10 @@ pub struct Side {
     pub energy: Vec<Energy>,
     /// The launches, in order.
     pub launches: Vec<LaunchSide>,
+    /// The counters of each SM by its name, where the run was broken down by SM.
+    pub sms: BTreeMap<String, Counters>,
+    /// The core clock.
+    pub core_mhz: u64,
 }
 
 /// Energy of a structure in picojoules.
@@ -64,9 +68,9 @@ pub struct Side {
 pub struct Energy {
     /// Name of the structure.
     pub structure: String,
-    /// Energy of its events.
-    pub dynamic_pj: f64,
-    /// Its leakage.
+    /// All of it.
+    pub pj: f64,
+    /// What of it is leakage.
     pub leakage_pj: f64,
 }
 
@@ -121,11 +125,18 @@ impl Side {
                 let path = format!("energy.structures.{structure}.{field}");
                 energy[field].as_f64().ok_or_else(|| read.expected(&path, &energy[field], "a number"))
             };
-            let (dynamic_pj, leakage_pj) = (number("dynamic_pj")?, number("leakage_pj")?);
-            Ok(Energy { structure: structure.clone(), dynamic_pj, leakage_pj })
+            let (pj, leakage_pj) = (number("pj")?, number("leakage_pj")?);
+            Ok(Energy { structure: structure.clone(), pj, leakage_pj })
         };
         let energy: Result<Vec<Energy>, String> =
             run["energy"]["structures"].as_object().into_iter().flatten().map(structure).collect();
+        let sm = |part: &Json| {
+            let name = part["part"].as_str().unwrap_or_default().to_owned();
+            let counters = read.counters(&part["statistics"], &name)?;
+            Ok((name, counters))
+        };
+        let sms: Result<BTreeMap<String, Counters>, String> =
+            run["by"]["sm"].as_array().into_iter().flatten().map(sm).collect();
         let host = &run["host_phase_cycles"];
         Ok(Side {
             name: name.to_owned(),
@@ -149,6 +160,8 @@ impl Side {
             counters: read.counters(&run["statistics"], "statistics")?,
             energy: energy?,
             launches: launches?,
+            sms: sms?,
+            core_mhz: run["core_mhz"].as_u64().unwrap_or(0),
         })
     }
 
@@ -183,10 +196,6 @@ impl Side {
                 (_, Value::Real(_)) => {}
             }
         }
-        // Leakage stands beside the sum.
-        for energy in &mut side.energy {
-            energy.dynamic_pj -= energy.leakage_pj;
-        }
         side.on_values(values.clone());
         Ok(side)
     }
@@ -195,6 +204,7 @@ impl Side {
         match (group, counter) {
             ("run", "cycles") => self.cycles = value,
             ("run", "host_phase_cycles") => self.host_cycles = value,
+            ("run", "core_mhz") => self.core_mhz = value,
             ("run", "statistics_hash") => self.statistics_hash = format!("{value:016x}"),
             _ if NO_COUNTERS.contains(&group) || group.starts_with("setup.") => {}
             _ => drop(self.counters.entry(group.to_owned()).or_default().insert(counter.to_owned(), value)),
@@ -216,11 +226,11 @@ impl Side {
         let structure = leaks.unwrap_or(name);
         let place = self.energy.iter().position(|known| known.structure == structure);
         let place = place.unwrap_or_else(|| {
-            self.energy.push(Energy { structure: structure.to_owned(), dynamic_pj: 0.0, leakage_pj: 0.0 });
+            self.energy.push(Energy { structure: structure.to_owned(), pj: 0.0, leakage_pj: 0.0 });
             self.energy.len() - 1
         });
         let energy = &mut self.energy[place];
-        *(if leaks.is_some() { &mut energy.leakage_pj } else { &mut energy.dynamic_pj }) = pj;
+        *(if leaks.is_some() { &mut energy.leakage_pj } else { &mut energy.pj }) = pj;
     }
 
     /// Whether a machine is the one that the run was on.
