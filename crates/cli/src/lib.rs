@@ -13,6 +13,7 @@ mod breakdown;
 mod claims;
 mod cluster;
 mod compare;
+mod diff;
 mod doctor;
 mod dump;
 mod exec;
@@ -98,6 +99,9 @@ enum Command {
     /// Compare systems, or values of a parameter, across workloads.
     #[command(after_help = "Example:\n  strata compare gather atax --sweep l1d.ways=2,4,8 --metric ipc")]
     Compare(compare::CompareArguments),
+    /// Say what changed between two runs, and why.
+    #[command(after_help = "Example:\n  strata diff \"run atax\" \"run atax --set l1d.ways=8\"")]
+    Diff(diff::DiffArguments),
     /// Run jobs of a sweep and add their results to a store.
     #[command(after_help = "Example:\n  strata job jobs/0123.toml --store strata-store")]
     Job(job::JobArguments),
@@ -155,6 +159,7 @@ pub fn main() -> ExitCode {
         Command::Claims(arguments) => claims::claims(arguments),
         Command::Validate(arguments) => validate::validate(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Diff(arguments) => diff::diff(arguments),
         Command::Job(arguments) => job::job(arguments),
         Command::Serve(arguments) => serve::serve(arguments),
         Command::Store(arguments) => store::store(arguments),

@@ -7,7 +7,9 @@ use strata_gpu::machine::Machine;
 use strata_gpu::region::Region;
 use strata_gpu::results::Provenance;
 use strata_gpu::{RunError, RunRequest, run as run_on_gpu};
+use strata_lab::diff::Repeat;
 use strata_lab::program;
+use strata_lab::variant::Variant;
 use strata_workloads::launch_file;
 use strata_workloads::{HostProgram, Size};
 
@@ -94,6 +96,55 @@ pub struct RunArguments {
     span: Option<u64>,
 }
 
+impl RunArguments {
+    /// The run that is asked for, without what is written of it.
+    ///
+    /// # Errors
+    /// A program or machine that cannot be loaded.
+    pub fn repeat(&self) -> Result<Repeat, String> {
+        let machine = self.machine.load(&self.overrides)?;
+        let Program { name, size, .. } = program(self, &machine)?;
+        let size = size.as_deref().map_or(Ok(Size::Test), str::parse);
+        let system = machine.system_name();
+        let about = Variant {
+            name: system.clone().unwrap_or_else(|| machine.name().to_owned()),
+            base: self.machine.machine.clone(),
+            system,
+            sets: vec![],
+            version: None,
+        };
+        Ok(Repeat {
+            program: name,
+            size: size.map_err(|error| format!("--size: {error}"))?,
+            values: machine.table().clone().into(),
+            about: about.with(&self.overrides),
+            region: self.region(),
+            max_cycles: self.max_cycles,
+        })
+    }
+
+    /// The first option that asks for more than numbers.
+    #[must_use]
+    pub fn asks_for_more(&self) -> Option<&'static str> {
+        [
+            ("--races", self.races),
+            ("--check", self.check),
+            ("--schedule", self.schedule),
+            ("--json", self.json.is_some()),
+            ("--timeline", self.timeline.is_some()),
+            ("--out", self.out.is_some()),
+            ("--by or --annotate", !self.breakdown.by().is_empty()),
+            ("--show or --dump", !self.buffers.is_empty()),
+        ]
+        .into_iter()
+        .find_map(|(option, asked)| asked.then_some(option))
+    }
+
+    fn region(&self) -> Region {
+        Region { from: self.from_launch, to: self.to_launch, kernel: self.kernel.clone(), warm: self.warm }
+    }
+}
+
 /// Runs the program and prints or writes its results.
 ///
 /// # Errors
@@ -145,15 +196,11 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         check: arguments.check,
         max_cycles: arguments.max_cycles,
         interrupt: Some(interrupt),
-        region: Region {
-            from: arguments.from_launch,
-            to: arguments.to_launch,
-            kernel: arguments.kernel.clone(),
-            warm: arguments.warm,
-        },
+        region: arguments.region(),
         provenance,
         sample_cycles,
         by: &page::with_those_of_a_page(asked.clone(), arguments.out.is_some()),
+        watch: None,
         progress: &mut show,
         so_far: &mut |result| {
             let mut result = || {

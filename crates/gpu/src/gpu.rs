@@ -5,6 +5,7 @@ mod counters;
 mod livelock;
 mod phase;
 mod queue;
+mod watch;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -88,6 +89,7 @@ pub struct Stopped {
 }
 
 pub use phase::PhaseEnd;
+pub use watch::{Seen, Watch};
 
 /// A custom part, or why it cannot be built.
 type Built<Part> = Result<Box<Part>, ParameterError>;
@@ -119,6 +121,8 @@ pub struct Gpu {
     /// Cycles without an effect after which warps are watched for a livelock.
     livelock_patience: u64,
     ctas_done: Arc<AtomicU64>,
+    /// Who looks at the parts.
+    watch: Option<Watch>,
 }
 
 impl Gpu {
@@ -243,6 +247,7 @@ impl Gpu {
             sample_cycles: None,
             livelock_patience: livelock::PATIENCE,
             ctas_done: Arc::new(AtomicU64::new(0)),
+            watch: None,
         };
         let bytes = *file.gpu.memory_mib << 20;
         for channel in 0..gpu.channels() {
@@ -370,7 +375,8 @@ impl Gpu {
             let running = self.dispatcher().finished_at().is_none();
             let sample = self.sample_cycles.filter(|_| running).map_or(Cycle::NEVER, next);
             let look = self.next_look(start);
-            let pause = sample.min(look).min(lookout.next());
+            let watched = if running { self.next_watched() } else { Cycle::NEVER };
+            let pause = sample.min(look).min(lookout.next()).min(watched);
             // Threads gain nothing in a cycle.
             let threads = if lookout.is_watching() { 1 } else { options.threads };
             let options = RunOptions { threads, ..options };
@@ -386,6 +392,12 @@ impl Gpu {
                 }
             } else if pause == look && self.is_settled() {
                 break Stop::Quiet { last: pause };
+            }
+            if pause == watched && self.dispatcher().finished_at().is_none() {
+                self.settle(pause);
+                if self.show_parts(launch, start, false).is_break() {
+                    break Stop::Failed { at: pause };
+                }
             }
             if pause == lookout.next() {
                 livelock = self.look_for_livelock(&mut lookout, pause);
@@ -403,8 +415,12 @@ impl Gpu {
         let cycles = end.unwrap_or_else(|now| now).since(start);
         let overlapped_cycles = begin.overlapped;
         let finished = Finished { cycles, overlapped_cycles, occupancy, prints: self.take_prints() };
+        let mut stop = stop;
         if end.is_ok() {
-            return Ok(finished);
+            if self.show_parts(launch, start, true).is_continue() {
+                return Ok(finished);
+            }
+            stop = Stop::Failed { at: now };
         }
         let stopped = livelock.unwrap_or_else(|| self.stopped_by(stop));
         Err(Stopped { so_far: Some(Box::new(finished)), ..stopped })

@@ -12,7 +12,7 @@ use strata_workloads::{DeviceError, HostProgram, Outcome};
 
 use crate::device::{Lockstep, Modelled, ReferenceDevice, TimedDevice};
 use crate::endurance;
-use crate::gpu::{Gpu, GpuOptions, Makers};
+use crate::gpu::{Gpu, GpuOptions, Makers, Watch};
 use crate::machine::Machine;
 use crate::profile::Profile;
 use crate::progress::Progress;
@@ -54,6 +54,8 @@ pub struct RunRequest<'a> {
     pub sample_cycles: Option<u64>,
     /// What counters are broken down by.
     pub by: &'a [By],
+    /// Who looks at the machine's parts meanwhile.
+    pub watch: Option<Watch>,
     /// Called from time to time with the progress of the run, and for every span.
     pub progress: &'a mut dyn FnMut(&Progress),
     /// Called before the first launch and after each one, with what makes the results until then.
@@ -85,6 +87,7 @@ impl<'a> RunRequest<'a> {
             provenance: Provenance::default(),
             sample_cycles: None,
             by: &[],
+            watch: None,
             progress,
             so_far,
         }
@@ -119,7 +122,7 @@ impl std::error::Error for RunError {}
 pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let RunRequest { program, machine, window, check, saves_threads, max_cycles, sample_cycles, .. } =
         request;
-    let RunRequest { progress, so_far, interrupt, .. } = request;
+    let RunRequest { progress, so_far, interrupt, watch, .. } = request;
     let about = About {
         program,
         size: request.size,
@@ -144,6 +147,9 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     timed.report_to(&mut under_way);
     if let Some(cycles) = sample_cycles {
         timed.sample_every(cycles);
+    }
+    if let Some(watch) = watch {
+        timed.gpu().watch(watch);
     }
     if request.schedule {
         timed.gpu().measure_schedule();

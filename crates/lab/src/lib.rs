@@ -20,6 +20,7 @@
 //! | `setup` | a variant, or for each workload the best of several |
 //! | `question` | metrics of workloads on variants, looked up in a store |
 //! | `compare` | a user's own question |
+//! | `diff` | what changed between two runs, and why |
 //! | `paper` | a paper's systems, figures and tables, and how its claims are measured |
 //! | `claims` | published numbers, and verdicts |
 //! | `repro` | the jobs of a paper, or of a part of it |
@@ -30,6 +31,7 @@ pub mod catalogue;
 pub mod claims;
 pub mod cluster;
 pub mod compare;
+pub mod diff;
 pub mod executed;
 pub mod fresh;
 pub mod job;
@@ -52,4 +54,4 @@ pub mod validate;
 
 pub use strata_gpu::SIMULATOR;
 /// What the lab asks of runs.
-pub use strata_measure::{axes, grid, inputs, metric, profile, program, report, variant};
+pub use strata_measure::{axes, exact, grid, inputs, metric, profile, program, report, variant};

@@ -7,7 +7,9 @@
 //! | `inputs` | hashes of what a program starts with |
 //! | `variant` | a machine under a name: base, system, overrides |
 //! | `axes` | systems and swept parameters: the variants of a comparison, and what ratios are over |
+//! | `exact` | fractions without rounding |
 //! | `factorial` | every subset of some systems, and what each brings |
+//! | `shapley` | what each of several changes brings, as parts of the whole |
 //! | `numbers` | every number of a run by name |
 //! | `rows` | those of a run's parts: energies, areas, lifetimes |
 //! | `setup` | those of a program's setup: its host phases before the first launch |
@@ -20,6 +22,7 @@
 pub mod axes;
 pub mod catalogue;
 pub mod compare;
+pub mod exact;
 pub mod factorial;
 pub mod grid;
 pub mod inputs;
@@ -30,4 +33,5 @@ pub mod program;
 pub mod report;
 mod rows;
 pub mod setup;
+pub mod shapley;
 pub mod variant;

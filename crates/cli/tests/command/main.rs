@@ -30,6 +30,7 @@
 //! | called a store that is not there empty | `cli/tests/store.rs`: `a_claims_store_that_is_not_there_is_refused_unless_none_was_named` |
 //! | ended with 2 for every signal of a program | `cli/tests/exec_run`: `processes::a_process_that_a_signal_ends_is_not_finished` |
 
+mod diff;
 mod doctor;
 mod exec;
 mod faults;

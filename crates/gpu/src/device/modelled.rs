@@ -20,7 +20,7 @@ use super::heap::{Buffer, Heap};
 use super::system::SystemRegion;
 use crate::endurance;
 use crate::energy::{EnergyReport, Meter};
-use crate::gpu::{Finished, Gpu, Observed, Stopped};
+use crate::gpu::{Finished, Gpu, Observed, Stopped, Watch};
 use crate::machine::Machine;
 use crate::progress::Progress;
 use crate::region::Region;
@@ -123,6 +123,11 @@ impl Modelled {
     /// Samples all later launches every `cycles` cycles.
     pub fn sample_every(&mut self, cycles: u64) {
         self.gpu.sample_every(cycles);
+    }
+
+    /// Looks at the parts of all later launches and host phases.
+    pub fn watch(&mut self, watch: Watch) {
+        self.gpu.watch(watch);
     }
 
     /// Core cycles of all launches and host phases so far.

@@ -47,34 +47,46 @@ impl Gpu {
             let now = core.first(start);
             core.island_mut().begin(launch.clone(), now);
         }
-        let stop = self.run_phase(start, observe);
+        let mut stop = self.run_phase(launch, start, observe);
         let now = self.simulation.now();
         self.settle_memory(now);
-        let end = match stop {
+        let end = match &stop {
             Stop::Quiet { .. } => self.phase_ended_at(),
             _ => None,
         };
         let cycles = end.map_or(now, Cycle::next).since(start);
         let done = PhaseEnd { cycles, prints: self.take_phase_prints() };
         if end.is_some() {
-            return (done, Ok(()));
+            if self.show_parts(launch, start, true).is_continue() {
+                return (done, Ok(()));
+            }
+            stop = Stop::Failed { at: now };
         }
         (done, Err(self.stopped_by(stop)))
     }
 
-    fn run_phase(&mut self, start: Cycle, observe: &mut dyn FnMut(Observed)) -> Stop {
+    fn run_phase(&mut self, launch: &Launch, start: Cycle, observe: &mut dyn FnMut(Observed)) -> Stop {
         let (options, ctas_done) = (self.run_options(), self.ctas_done.clone());
         let mut observe = |cycle| {
             observe(Observed { cycle, ctas_done: ctas_done.load(Ordering::Relaxed), counted: None });
         };
         loop {
-            let pause = self.next_look(start);
+            let look = self.next_look(start);
+            let running = self.phase_ended_at().is_none();
+            let watched = if running { self.next_watched() } else { Cycle::NEVER };
+            let pause = look.min(watched);
             match self.simulation.run_until(pause, options, &mut observe) {
-                Stop::Paused if self.phase_ended_at().is_some() && self.memory_is_settled() => {
-                    return Stop::Quiet { last: pause };
-                }
                 Stop::Paused => {}
                 stop => return stop,
+            }
+            if pause == look && self.phase_ended_at().is_some() && self.memory_is_settled() {
+                return Stop::Quiet { last: pause };
+            }
+            if pause == watched && self.phase_ended_at().is_none() {
+                self.settle_memory(pause);
+                if self.show_parts(launch, start, false).is_break() {
+                    return Stop::Failed { at: pause };
+                }
             }
         }
     }

@@ -28,6 +28,7 @@ pub(crate) use host::thread_time;
 pub use json::SCHEMA;
 pub use phase::PhaseResult;
 pub use schedule::{PartWork, RunSchedule};
+pub use summary::STALLS;
 pub use totals::Totals;
 pub use verdict::{Checked, Verdict};
 

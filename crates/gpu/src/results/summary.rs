@@ -6,7 +6,7 @@ use super::rows::{Page, group};
 use super::{RunResult, ratio};
 
 /// Counters of the `sm` group for slots in which a scheduler did not issue, with readable descriptions.
-const STALLS: &[(&str, &str)] = &[
+pub const STALLS: &[(&str, &str)] = &[
     ("stall_memory", "waiting for memory"),
     ("stall_execution", "waiting for execution"),
     ("stall_control", "waiting for branch operands"),
