@@ -19,6 +19,7 @@ mod exec;
 mod files;
 mod interrupt;
 mod job;
+mod limits;
 mod list;
 mod machine;
 mod new;
@@ -97,6 +98,9 @@ enum Command {
     /// Compare systems, or values of a parameter, across workloads.
     #[command(after_help = "Example:\n  strata compare gather atax --sweep l1d.ways=2,4,8 --metric ipc")]
     Compare(compare::CompareArguments),
+    /// Say what limits a program on a machine, and what perfect parts would give.
+    #[command(after_help = "Example:\n  strata limits atax --size small --set l1d.mshr_entries=8")]
+    Limits(limits::LimitsArguments),
     /// Run jobs of a sweep and add their results to a store.
     #[command(after_help = "Example:\n  strata job jobs/0123.toml --store strata-store")]
     Job(job::JobArguments),
@@ -154,6 +158,7 @@ pub fn main() -> ExitCode {
         Command::Claims(arguments) => claims::claims(arguments),
         Command::Validate(arguments) => validate::validate(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Limits(arguments) => limits::limits(arguments),
         Command::Job(arguments) => job::job(arguments),
         Command::Serve(arguments) => serve::serve(arguments),
         Command::Store(arguments) => store::store(arguments),
