@@ -162,6 +162,10 @@ impl L1d for IdealL1d {
         self.ports
     }
 
+    fn packets_per_cycle(&self) -> u32 {
+        self.ports
+    }
+
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
         if let Err(cause) = self.room(now) {
             self.statistics.refuse(cause);

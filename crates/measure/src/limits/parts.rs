@@ -103,9 +103,15 @@ impl Part {
                 lay(self, machine, within("dram", dram))
             }
             Part::Llc => lay(self, machine, llc_that_hits(machine)?),
-            Part::Network => lay(self, machine, network_without_contention(machine)?),
+            Part::Network => first_that_fits(&[MOST, 1024, 256], |flits| {
+                lay(self, machine, network_without_contention(machine, flits)?)
+            }),
             Part::Mshrs => without_mshr_limit(machine),
-            Part::L1d => lay(self, machine, l1d_that_hits(machine)?),
+            // A hit needs no translation either.
+            Part::L1d => first_that_fits(&[MOST, 1024, 256], |packets| {
+                let layer = l1d_that_hits(machine, packets)?;
+                lay_without(self, machine, layer, &["energy", "endurance", "translation"])
+            }),
         }
     }
 }
@@ -116,13 +122,17 @@ impl fmt::Display for Part {
     }
 }
 
-/// Lays values over a machine.
-fn lay(part: Part, machine: &Machine, mut layer: Table) -> Result<Machine, String> {
-    let name = format!("ideal {part}");
+/// Lays values over a machine. Energies and lifetimes are left out: they are of the parts that were there.
+fn lay(part: Part, machine: &Machine, layer: Table) -> Result<Machine, String> {
+    lay_without(part, machine, layer, &["energy", "endurance"])
+}
+
+fn lay_without(part: Part, machine: &Machine, mut layer: Table, without: &[&str]) -> Result<Machine, String> {
+    let name = format!("ideal-{part}");
     layer.insert("name".into(), name.clone().into());
     layer.insert("description".into(), part.meaning().into());
-    let system = System::parse(Path::new(&name), &layer.to_string()).map_err(|error| error.to_string())?;
-    machine.under(&system).map_err(|error| error.to_string())
+    let system = System::parse(Path::new(&name), &layer.to_string()).map_err(|error| error.message)?;
+    machine.under(&system, without).map_err(|error| error.message)
 }
 
 /// A key with a value that no machine has.
@@ -224,7 +234,7 @@ fn llc_that_hits(machine: &Machine) -> Result<Table, String> {
     Ok(within("llc.ideal", some(keys, &kept)))
 }
 
-fn network_without_contention(machine: &Machine) -> Result<Table, String> {
+fn network_without_contention(machine: &Machine, flits: i64) -> Result<Table, String> {
     let why = "an ideal network has one latency between any two nodes";
     let (name, keys) = expect(machine, "network", &["multistage", "crossbar"], why)?;
     let hop = number(machine, &format!("network.{name}.hop_latency_cycles"))?;
@@ -234,51 +244,60 @@ fn network_without_contention(machine: &Machine) -> Result<Table, String> {
         .unwrap_or(1);
     let mut network = some(keys, &["hop_latency_cycles", "flit_bytes"]);
     network.extend(ideal("inner_latency_cycles", (stages - 1) * hop));
-    network.extend(ideal("buffer_flits", MOST));
+    network.extend(ideal("buffer_flits", flits));
     Ok(within("network.ideal", network))
 }
 
-/// As many MSHRs as there can be accesses, and as many accesses in each as fit this host.
+/// The machine for the first of some numbers with which there is one: the largest that this simulator's bound on memory allows.
+fn first_that_fits<T: Copy>(
+    numbers: &[T],
+    make: impl Fn(T) -> Result<Machine, String>,
+) -> Result<Machine, String> {
+    let mut first_error = None;
+    for number in numbers {
+        match make(*number) {
+            Ok(machine) => return Ok(machine),
+            Err(error) => _ = first_error.get_or_insert(error),
+        }
+    }
+    Err(first_error.unwrap_or_default())
+}
+
+/// As many MSHRs as there can be accesses, and as many accesses in each as can be.
 fn without_mshr_limit(machine: &Machine) -> Result<Machine, String> {
-    let accesses = number(machine, "lsu.accesses")?;
-    let mut refused = "found no design with MSHRs behind l1d or llc, expected one".to_owned();
-    for merges in [1024, 512, 256, 128, 64, 32, 16, 8] {
+    let entries = number(machine, "lsu.accesses")?.min(MOST);
+    let merges = [1024, 512, 256, 128, 64, 32].map(|merges| (entries, merges));
+    let fewer = [(1024.min(entries), 32), (512.min(entries), 32), (256.min(entries), 16)];
+    first_that_fits(&[&merges[..], &fewer].concat(), |(entries, merges)| {
         let mut layer = Table::new();
-        for (door, entries) in [("l1d", accesses.min(MOST)), ("llc", MOST)] {
+        for (door, entries) in [("l1d", entries), ("llc", MOST)] {
             let (name, keys) = design(machine, door)?;
-            if !keys.contains_key("mshr_entries") {
-                continue;
-            }
-            let mut keys = keys.clone();
+            let mut more = keys.clone();
             for (key, most) in
                 [("mshr_entries", entries), ("mshr_merges", merges), ("bypass_entries", entries)]
             {
                 if keys.contains_key(key) {
                     let found = number(machine, &format!("{door}.{name}.{key}"))?;
-                    keys.extend(ideal(key, found.max(most)));
+                    more.extend(ideal(key, found.max(most)));
                 }
             }
-            layer.extend(within(&format!("{door}.{name}"), keys));
+            if keys.contains_key("mshr_entries") {
+                layer.extend(within(&format!("{door}.{name}"), more));
+            }
         }
-        if layer.is_empty() {
-            break;
+        match layer.is_empty() {
+            true => Err("found no MSHRs behind l1d or llc, expected a design with some".into()),
+            false => lay(Part::Mshrs, machine, layer),
         }
-        match lay(Part::Mshrs, machine, layer) {
-            Ok(machine) => return Ok(machine),
-            Err(error) => refused = error,
-        }
-    }
-    Err(refused)
+    })
 }
 
-fn l1d_that_hits(machine: &Machine) -> Result<Table, String> {
+fn l1d_that_hits(machine: &Machine, packets: i64) -> Result<Table, String> {
     let why = "in other designs what a hit costs depends on where it hits";
     let (_, keys) = expect(machine, "l1d", &["sram"], why)?;
     expect(machine, "llc", &["conventional", "ideal"], "what stands below must answer at once")?;
-    if machine.file().cpu_cores() > 0 {
-        return Err(
-            "found CPU cores, expected none: they are on the network, whose clock has to change".into()
-        );
+    if !machine.file().gpu.helper_sms().is_empty() {
+        return Err("found SMs in cache mode, expected none: blocks are in their L1Ds".into());
     }
     let (hit, core_mhz) =
         (number(machine, "l1d.sram.hit_latency_cycles")?, number(machine, "clocks.core_mhz")?);
@@ -292,7 +311,7 @@ fn l1d_that_hits(machine: &Machine) -> Result<Table, String> {
         ("hop_latency_cycles", hop * faster),
         ("inner_latency_cycles", 0),
         ("flit_bytes", 1024),
-        ("buffer_flits", MOST),
+        ("buffer_flits", packets),
     ];
     let llc = [
         ("request_queue", MOST),
