@@ -266,11 +266,11 @@ fn first_that_fits<T: Copy>(
 /// As many MSHRs as there can be accesses, and as many accesses in each as can be.
 fn without_mshr_limit(machine: &Machine) -> Result<Machine, String> {
     let entries = number(machine, "lsu.accesses")?.min(MOST);
-    let merges = [1024, 512, 256, 128, 64, 32].map(|merges| (entries, merges));
-    let fewer = [(1024.min(entries), 32), (512.min(entries), 32), (256.min(entries), 16)];
-    first_that_fits(&[&merges[..], &fewer].concat(), |(entries, merges)| {
+    let mut sizes = [1024, 512, 256, 128, 64, 32].map(|merges| (entries, MOST, merges)).to_vec();
+    sizes.extend([(entries, 1024, 64), (1024, 1024, 32), (512, 512, 16), (1, 512, 16)]);
+    first_that_fits(&sizes, |(of_l1d, of_llc, merges)| {
         let mut layer = Table::new();
-        for (door, entries) in [("l1d", entries), ("llc", MOST)] {
+        for (door, entries) in [("l1d", of_l1d), ("llc", of_llc)] {
             let (name, keys) = design(machine, door)?;
             let mut more = keys.clone();
             for (key, most) in
