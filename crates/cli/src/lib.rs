@@ -20,6 +20,7 @@ mod exec;
 mod files;
 mod interrupt;
 mod job;
+mod limits;
 mod list;
 mod machine;
 mod new;
@@ -102,6 +103,9 @@ enum Command {
     /// Say what changed between two runs, and why.
     #[command(after_help = "Example:\n  strata diff \"run atax\" \"run atax --set l1d.ways=8\"")]
     Diff(diff::DiffArguments),
+    /// Say what limits a program on a machine, and what perfect parts would give.
+    #[command(after_help = "Example:\n  strata limits atax --size small --set l1d.mshr_entries=8")]
+    Limits(limits::LimitsArguments),
     /// Run jobs of a sweep and add their results to a store.
     #[command(after_help = "Example:\n  strata job jobs/0123.toml --store strata-store")]
     Job(job::JobArguments),
@@ -160,6 +164,7 @@ pub fn main() -> ExitCode {
         Command::Validate(arguments) => validate::validate(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Diff(arguments) => diff::diff(arguments),
+        Command::Limits(arguments) => limits::limits(arguments),
         Command::Job(arguments) => job::job(arguments),
         Command::Serve(arguments) => serve::serve(arguments),
         Command::Store(arguments) => store::store(arguments),

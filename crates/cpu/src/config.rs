@@ -96,6 +96,7 @@ impl CpuConfig {
                 bank_bytes: smallest(4),
                 latency_cycles: smallest(1),
                 pairs_together: None,
+                conflict_free: None,
                 remote_latency_cycles: None,
             },
             texture: TextureConfig {

@@ -11,6 +11,7 @@ pub mod denovo;
 pub mod dma;
 pub mod fuse;
 pub mod hi_end;
+pub mod ideal;
 pub mod morpheus;
 pub mod registry;
 pub mod sram_area;

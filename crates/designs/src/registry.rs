@@ -19,6 +19,9 @@ use crate::denovo::l2::DenovoL2Config;
 use crate::dma::DmaConfig;
 use crate::fuse::FuseConfig;
 use crate::hi_end::{BankedConfig, HierarchicalConfig};
+use crate::ideal::l1d::IdealL1dConfig;
+use crate::ideal::llc::IdealLlcConfig;
+use crate::ideal::network::IdealNetworkConfig;
 use crate::morpheus::{MorpheusConfig, PublishedConfig};
 use crate::stash::StashConfig;
 use crate::tiny_cache::TinyCacheConfig;
@@ -37,13 +40,16 @@ fn built_in() -> Registry {
         .with_l1d::<SramL1dConfig>("sram")
         .with_l1d::<FuseConfig>("fuse")
         .with_l1d::<DenovoL1dConfig>("denovo")
+        .with_l1d::<IdealL1dConfig>("ideal")
         .with_network::<MultistageConfig>("multistage")
         .with_network::<CrossbarConfig>("crossbar")
         .with_network::<MeshConfig>("mesh")
+        .with_network::<IdealNetworkConfig>("ideal")
         .with_llc::<L2Config>("conventional")
         .with_llc::<MorpheusConfig>("morpheus")
         .with_llc::<PublishedConfig>("morpheus-published")
         .with_llc::<DenovoL2Config>("denovo")
+        .with_llc::<IdealLlcConfig>("ideal")
 }
 
 /// The designs available behind each door.

@@ -198,7 +198,8 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
                 let site = LlcSite { slice, seed: SEED, helpers: helpers(file, map, slice) };
                 let llc = (make.llc)(&*doors.llc.design, site)
                     .map_err(|error| format!("llc.{}: {error}", doors.llc.name))?;
-                let cache = file.memory_cache.as_ref().map(|config| MemoryCache::new(config, SEED));
+                let behind = file.memory_cache.as_ref().filter(|_| !doors.llc.never_misses());
+                let cache = behind.map(|config| MemoryCache::new(config, SEED));
                 let cache = cache.transpose().map_err(|error| format!("memory_cache: {error}"))?;
                 let owners = said_to_slices.get_mut(usize::from(slice)).and_then(Option::take);
                 Ok(SliceEnds { llc, cache: cache.map(Box::new), requests, replies, owners })

@@ -54,4 +54,4 @@ pub mod validate;
 
 pub use strata_gpu::SIMULATOR;
 /// What the lab asks of runs.
-pub use strata_measure::{axes, exact, grid, inputs, metric, profile, program, report, variant};
+pub use strata_measure::{axes, exact, grid, inputs, limits, metric, profile, program, report, variant};

@@ -17,6 +17,7 @@
 //! | `metric` | expressions over numbers |
 //! | `grid` | a table of numbers, some missing |
 //! | `compare` | workloads on variants, in metrics |
+//! | `limits` | what limits a run, and what ideal parts would give |
 //! | `report` | numbers as text |
 
 pub mod axes;
@@ -26,6 +27,7 @@ pub mod exact;
 pub mod factorial;
 pub mod grid;
 pub mod inputs;
+pub mod limits;
 pub mod metric;
 pub mod numbers;
 pub mod profile;

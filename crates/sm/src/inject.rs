@@ -20,6 +20,8 @@ pub struct Injector {
     pub requests: Outlet<Packet>,
     flit_bytes: u32,
     turn: usize,
+    /// Packets in a cycle: one, but of an SM whose L1D is ideal.
+    pub packets: u32,
     /// Number of packets sent.
     pub sent: u64,
 }
@@ -27,7 +29,12 @@ pub struct Injector {
 impl Injector {
     /// An injector that counts packet sizes in flits of `flit_bytes` bytes.
     pub fn new(requests: Outlet<Packet>, flit_bytes: u32) -> Self {
-        Injector { requests, flit_bytes, turn: 0, sent: 0 }
+        Injector { requests, flit_bytes, turn: 0, packets: 1, sent: 0 }
+    }
+
+    /// The injector of an SM that sends so many packets a cycle.
+    pub fn with_packets(self, packets: u32) -> Self {
+        Injector { packets, ..self }
     }
 
     /// Sends at most one packet, that of the client whose turn it is, if there is credit for it. Out of line, because in

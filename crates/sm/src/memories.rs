@@ -219,7 +219,7 @@ impl<D: Doors> Sm<D> {
             || self.instructions_due <= now
             || D::EXTRAS && (self.second_due <= now || self.mmu_due <= now || self.lsu.client().is_some())
         {
-            self.inject_from_any(now);
+            (0..self.injector.packets).for_each(|_| self.inject_from_any(now));
         }
     }
 

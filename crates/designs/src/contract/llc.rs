@@ -102,6 +102,14 @@ impl DramPort for Dram {
         let place = self.under_way.iter().position(|(ready, _)| *ready <= now)?;
         Some(self.under_way.remove(place).1)
     }
+
+    fn peek(&self, line: LineAddress, into: &mut Line) {
+        into.clone_from(&self.lines[line.0 as usize]);
+    }
+
+    fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        self.lines[line.0 as usize].merge(bytes, data);
+    }
 }
 
 /// A request in flight; the list of its source is ordered oldest first.

@@ -1,5 +1,5 @@
 //! Every design of the registry under the contract of its door, with every machine file and system that comes with
-//! the program. A design that none of them names fails too: it would go unchecked.
+//! the program, and the ideal parts, which no file names. Any other design that none of them names fails too: it would go unchecked.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use strata_memory::doors::{Coherence, Design, L1dDesign, L1dSite, LanePathSite, 
 use super::{Contract, Outcome, l1d, lane_path, llc, network, owners, register_file, scratchpad};
 use crate::denovo::l1d::DenovoL1dConfig;
 use crate::denovo::l2::DenovoL2Config;
+use crate::ideal;
 use crate::registry::{Designs, registry};
 
 /// Machine files and systems, in order of their names.
@@ -35,8 +36,12 @@ fn every<D: ?Sized + Design>(
     mut holds: impl FnMut(&D) -> Result<Outcome, String>,
 ) {
     let mut seen = BTreeSet::new();
-    for file in shipped() {
+    let read = |file: PathBuf| {
         let text = std::fs::read_to_string(&file).expect("the file comes with the program");
+        (file, text)
+    };
+    let ideal = ideal::EXAMPLES.map(|(door, text)| (PathBuf::from(format!("{door}.ideal")), text.to_owned()));
+    for (file, text) in shipped().into_iter().map(read).chain(ideal) {
         let mut document = Document::parse(&file, &text).unwrap_or_else(|error| panic!("{error}"));
         // A system says nothing of the doors that it leaves as they are.
         let Ok(section) = document.take(door) else { continue };

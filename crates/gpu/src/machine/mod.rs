@@ -132,6 +132,19 @@ impl Machine {
         Machine::build(path, text, vec![], sets)
     }
 
+    /// This machine, with its systems and overrides but without some sections, and one more system over it.
+    ///
+    /// # Errors
+    /// What is wrong with the machine that it makes.
+    pub fn under(&self, system: &System, without: &[&str]) -> Result<Machine, ConfigError> {
+        let mut table = self.table.clone();
+        without.iter().for_each(|section| _ = table.remove(*section));
+        let text = table.to_string();
+        let machine = Machine::build(Path::new(&self.origin), &text, vec![system.clone()], &[])?;
+        let systems = self.systems.iter().cloned().chain(machine.systems).collect();
+        Ok(Machine { systems, title: self.title.clone(), path: self.path.clone(), ..machine })
+    }
+
     /// The file and table of a machine that may break rules between its values.
     ///
     /// # Errors

@@ -78,6 +78,7 @@ mod tests {
             "fcfs",
             "fr-fcfs",
             "fr-fcfs-cap",
+            "unlimited",
             "open",
             "closed",
             "timeout",

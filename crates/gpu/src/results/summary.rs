@@ -116,14 +116,21 @@ impl RunResult {
         self.statistics.iter().find(|group| group.name == name).map(Counters)
     }
 
+    /// The issue slots that were lost, by cause, the most first: the counter of the `sm` group, the cause in words, and the slots.
+    /// Causes of no slot are left out.
+    pub fn stalls(&self) -> Vec<(&'static str, &'static str, u64)> {
+        let Some(sm) = self.group("sm") else { return Vec::new() };
+        let lost = STALLS.iter().filter_map(|(name, what)| Some((*name, *what, sm.get(name)?)));
+        let mut stalls: Vec<_> = lost.filter(|(_, _, slots)| *slots > 0).collect();
+        stalls.sort_by_key(|(_, _, slots)| std::cmp::Reverse(*slots));
+        stalls
+    }
+
     fn issue(&self, page: &mut Page) {
         let Some(sm) = self.group("sm") else { return };
         page.section("where the issue slots went");
         page.row_of("issued", || percent(sm.get("issued")?, sm.get("issue_slots")?));
-        let mut stalls: Vec<(u64, &str)> =
-            STALLS.iter().filter_map(|(name, what)| Some((sm.get(name)?, *what))).collect();
-        stalls.sort_by_key(|(slots, _)| std::cmp::Reverse(*slots));
-        for (lost, what) in stalls.into_iter().filter(|(lost, _)| *lost > 0) {
+        for (_, what, lost) in self.stalls() {
             page.row_of(what, || percent(lost, sm.get("issue_slots")?));
         }
         page.row_of("occupancy", || {

@@ -212,7 +212,7 @@ const EDITS: &[(&str, &str, &str)] = &[
      "m.toml:@:6: unknown design `dram` (did you mean `sram`?), expected one of `sram`, `fuse`, `denovo`"),
     ("[llc.conventional]",
      "[llc]",
-     "m.toml:@:1: found 14 keys, expected a table of one design: `conventional`, `morpheus`, `morpheus-published`, `denovo`"),
+     "m.toml:@:1: found 14 keys, expected a table of one design: `conventional`, `morpheus`, `morpheus-published`, `denovo`, `ideal`"),
     ("serves = [\"sp\"]",
      "serves = [\"sp\", \"texture\"]",
      "m.toml:@:17: unknown variant `texture`, expected one of `sp`, `int`, `dp`, `sfu`, `tensor`, `ldst`"),

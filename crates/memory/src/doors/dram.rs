@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 
 use crate::address::LineAddress;
-use crate::line::ByteMask;
+use crate::line::{ByteMask, Line};
 use crate::tray::Tray;
 
 /// The DRAM channel as an LLC slice sees it.
@@ -28,6 +28,19 @@ pub trait DramPort {
 
     /// Takes the next finished request of this slice: a read with its bytes, or a write with its free tray.
     fn completed(&mut self, now: Cycle) -> Option<DramRequest>;
+
+    /// Reads a line in no time, past the queue: for slices whose design [never misses](super::LlcDesign::never_misses), which make no
+    /// requests. The default is of a port in front of which none stands.
+    fn peek(&self, line: LineAddress, into: &mut Line) {
+        let _ = into;
+        unreachable!("nobody reads line {line:?} past this port's queue");
+    }
+
+    /// Writes bytes of a line in no time, past the queue, for the same slices.
+    fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        let _ = (bytes, data);
+        unreachable!("nobody writes line {line:?} past this port's queue");
+    }
 }
 
 /// A request from an LLC slice to its DRAM channel, and also the answer to it.

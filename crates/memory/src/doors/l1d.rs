@@ -204,6 +204,11 @@ pub trait L1d: Any + Send {
         1
     }
 
+    /// Packets that it may send in a cycle, at least 1. More than one only where it is ideal: no SM's port takes more.
+    fn packets_per_cycle(&self) -> u32 {
+        1
+    }
+
     /// Offers an access. A refused access is returned with the cause; a refusal changes only counters.
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)>;
 

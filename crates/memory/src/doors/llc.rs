@@ -296,6 +296,12 @@ pub trait LlcDesign: Design {
         None
     }
 
+    /// Whether a slice makes no requests to DRAM, but reads and writes its bytes past the queue ([`DramPort::peek`]): an ideal part.
+    /// No cache stands between the two then.
+    fn never_misses(&self) -> bool {
+        false
+    }
+
     /// Builds an empty slice.
     ///
     /// # Errors

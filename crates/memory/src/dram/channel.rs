@@ -86,10 +86,12 @@ impl Channel {
             None => SchedulerPolicy::usual(),
         };
         let upkeep = upkeep(parameters);
-        let has_upkeep = upkeep.is_some();
+        let has_upkeep = upkeep.is_some() && !scheduler.is_unlimited;
         let controller = scheduler.controller(upkeep, shape(parameters, pattern, slices));
         let (latency, burst) = (*parameters.controller_latency_cycles, *parameters.burst_cycles);
-        let (read_cycles, write_cycles) = (*parameters.timing.cl + burst, *parameters.timing.wl + burst);
+        let row = if scheduler.is_unlimited { *parameters.timing.rcd } else { 0 };
+        let column = row + burst;
+        let (read_cycles, write_cycles) = (*parameters.timing.cl + column, *parameters.timing.wl + column);
         let read_patience = clock.whole_reference_cycles(read_cycles) + latency;
         let requests = Requests {
             clock,
@@ -288,6 +290,14 @@ impl DramPort for Port<'_> {
         } else {
             None
         }
+    }
+
+    fn peek(&self, line: LineAddress, into: &mut Line) {
+        self.channel.peek(self.slice, line, into);
+    }
+
+    fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        self.channel.poke(self.slice, line, bytes, data);
     }
 }
 

@@ -11,6 +11,8 @@
 //! | [`PagePolicy`] | when a row that no queued request wants is closed | `dram.page` |
 //! | [`RefreshPolicy`] | when which banks are refreshed | `dram.refresh.policy` |
 //!
+//! With the scheduler [`Unlimited`], an ideal, a channel has neither banks nor a bus, and no controller but one that passes requests on.
+//!
 //! Each policy is a file in [`schedulers`], [`pages`] or [`refreshes`] and a line of its [family](crate::policy).
 //! While the queue is empty, what falls due is done when the next request comes, as of the cycles in which it was due.
 //!
@@ -33,6 +35,7 @@ mod storage;
 #[cfg(test)]
 mod tests;
 mod timing;
+mod unlimited;
 mod upkeep;
 mod wishes;
 
@@ -47,3 +50,4 @@ pub use schedulers::{Pick, Scheduler, SchedulerSite};
 pub use statistics::DramStatistics;
 pub use storage::Storage;
 pub use timing::{Command, Constraint, Level};
+pub use unlimited::Unlimited;

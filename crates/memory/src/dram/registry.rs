@@ -9,11 +9,17 @@ use serde::de::DeserializeOwned;
 
 use super::controller::{Control, Controller, Shape};
 use super::schedulers::{Fcfs, FrFcfs, FrFcfsCap, Scheduler};
+use super::unlimited::{self, Unlimited};
 use super::upkeep::Housekeeping;
 use crate::policy::{Family, Member, PolicyKind};
 
 static SCHEDULERS: Family<SchedulerPolicy> = Family::new(|| {
-    vec![member::<Fcfs>("fcfs"), member::<FrFcfs>("fr-fcfs"), member::<FrFcfsCap>("fr-fcfs-cap")]
+    vec![
+        member::<Fcfs>("fcfs"),
+        member::<FrFcfs>("fr-fcfs"),
+        member::<FrFcfsCap>("fr-fcfs-cap"),
+        Member::new("unlimited", |ideal: Unlimited| Arc::new(SchedulerPolicy::ideal(ideal))),
+    ]
 });
 
 fn member<S: Scheduler + DeserializeOwned + JsonSchema>(name: &'static str) -> Member<SchedulerPolicy> {
@@ -39,12 +45,15 @@ pub struct SchedulerPolicy {
     shown: String,
     make: Box<dyn Fn(Option<Housekeeping>, Shape) -> AnyController + Send + Sync>,
     check: Box<dyn Fn() -> Result<(), String> + Send + Sync>,
+    /// Whether a request opens its row within its latency, and not by commands of the controller.
+    pub(super) is_unlimited: bool,
 }
 
 impl SchedulerPolicy {
     pub(super) fn new<S: Scheduler>(scheduler: S) -> SchedulerPolicy {
         let checked = scheduler.clone();
         SchedulerPolicy {
+            is_unlimited: false,
             shown: format!("{scheduler:?}"),
             check: Box::new(move || checked.check()),
             make: Box::new(move |upkeep, shape| match upkeep {
@@ -53,6 +62,16 @@ impl SchedulerPolicy {
                 }
                 None => AnyController::without_upkeep(Controller::new(scheduler.clone(), (), shape)),
             }),
+        }
+    }
+
+    /// The ideal, in place of a scheduler.
+    fn ideal(ideal: Unlimited) -> SchedulerPolicy {
+        SchedulerPolicy {
+            is_unlimited: true,
+            shown: format!("{ideal:?}"),
+            check: Box::new(|| Ok(())),
+            make: Box::new(|_, shape| AnyController::Other(Box::new(unlimited::Controller::new(&shape)))),
         }
     }
 

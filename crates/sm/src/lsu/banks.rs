@@ -38,16 +38,26 @@ pub struct Banks {
     shift: u32,
     /// Whether lanes that read the same wide word in pairs are served together.
     pairs: bool,
+    /// Whether any number of words of one bank are served in a pass.
+    conflict_free: bool,
 }
 
 impl Banks {
     /// `count` banks of `bytes` bytes, both powers of two, at most [`MAX_BANKS`].
     pub fn new(count: u32, bytes: u32, pairs: bool) -> Banks {
-        Banks { count, shift: bytes.trailing_zeros(), pairs }
+        Banks { count, shift: bytes.trailing_zeros(), pairs, conflict_free: false }
+    }
+
+    /// The same, of which each serves any number of words in a pass, if so asked: ideal banks.
+    pub fn without_conflicts(self, conflict_free: bool) -> Banks {
+        Banks { conflict_free, ..self }
     }
 
     /// Passes that bytes of a line take: the most words that any bank serves.
     pub fn passes_of_bytes(&self, bytes: ByteMask) -> u64 {
+        if self.conflict_free {
+            return 1;
+        }
         let word = (1 << (1 << self.shift)) - 1;
         let mut load = [0; MAX_BANKS];
         for index in 0..LINE_BYTES >> self.shift {
@@ -74,7 +84,7 @@ impl Banks {
             | Operation::Tile
             | Operation::Texture => false,
         };
-        let regular = matches!(entry.shape, Shape::Consecutive | Shape::Uniform);
+        let regular = self.conflict_free || matches!(entry.shape, Shape::Consecutive | Shape::Uniform);
         let taken = match group {
             _ if !serial && (regular || least == 1 && self.fits_once(entry)) => least,
             ALL => self.of_group(entry, lanes, serial),

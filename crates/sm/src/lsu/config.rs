@@ -101,6 +101,10 @@ pub struct ScratchpadConfig {
     /// as its neighbour or each as the next but one; not when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs_together: Option<Cited<bool>>,
+    /// Whether a bank serves any number of words in a pass: ideal, no bank of a real memory. Atomics and barrier objects of shared memory
+    /// take their turns as ever. Not when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict_free: Option<Cited<bool>>,
     /// Cycles from an instruction's last pass through the banks to its completion.
     #[schemars(range(min = 1, max = 1024), extend("unit" = "cycles"))]
     pub latency_cycles: Cited<u32>,
@@ -113,7 +117,9 @@ pub struct ScratchpadConfig {
 impl ScratchpadConfig {
     /// The banks.
     pub fn banks(&self) -> Banks {
-        Banks::new(*self.banks, *self.bank_bytes, self.pairs_together.as_deref().is_some_and(|pairs| *pairs))
+        let is_set = |key: &Option<Cited<bool>>| key.as_deref().is_some_and(|is_set| *is_set);
+        Banks::new(*self.banks, *self.bank_bytes, is_set(&self.pairs_together))
+            .without_conflicts(is_set(&self.conflict_free))
     }
 
     /// Cycles more to another CTA of the cluster.

@@ -25,7 +25,7 @@ use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError};
 
 pub use config::llc_config;
 pub use parameters::Parameters;
-pub use perform::Found;
+pub use perform::{Found, conflicts};
 pub use statistics::L2Statistics;
 pub use wait::Stall;
 use wait::{Changes, Wait};

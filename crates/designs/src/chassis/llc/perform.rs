@@ -109,7 +109,7 @@ impl<P: Protocol> Slice<P> {
 }
 
 /// Number of operations on the address with most of them, at least 1.
-fn conflicts(batch: &AtomicBatch) -> u64 {
+pub fn conflicts(batch: &AtomicBatch) -> u64 {
     let mut counts = [0_u8; 128];
     let mut most = 1;
     for offset in &batch.offset[..usize::from(batch.count)] {

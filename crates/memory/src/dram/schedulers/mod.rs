@@ -54,7 +54,7 @@ use super::queue::{BankView, Queued, Slot};
 /// }
 ///
 /// add_scheduler::<ReadsFirst>("reads-first");
-/// assert_eq!(SchedulerPolicy::family().names(), ["fcfs", "fr-fcfs", "fr-fcfs-cap", "reads-first"]);
+/// assert_eq!(SchedulerPolicy::family().names(), ["fcfs", "fr-fcfs", "fr-fcfs-cap", "unlimited", "reads-first"]);
 /// ```
 pub trait Scheduler: Clone + fmt::Debug + Send + Sync + 'static {
     /// Whether bursts go before commands that open and close rows, whatever their ranks: rows are then opened and closed

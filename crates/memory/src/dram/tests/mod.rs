@@ -9,6 +9,7 @@ use strata_engine::{Cited, ClockRatio, Cycle, config};
 
 mod policies;
 mod rules;
+mod unlimited;
 
 use super::controller::{Control, Issued};
 use super::registry::AnyController;

@@ -157,6 +157,7 @@ pub fn config() -> LsuConfig {
             bank_bytes: cited(4),
             latency_cycles: cited(5),
             pairs_together: None,
+            conflict_free: None,
             remote_latency_cycles: None,
         },
         texture: TextureConfig {
