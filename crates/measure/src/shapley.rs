@@ -54,7 +54,8 @@ pub fn orders(changes: usize, chains: usize, seed: u64) -> Vec<Vec<usize>> {
     (0..chains).map(|_| order()).collect()
 }
 
-/// The mean of what each change brought in some orders, and its standard error: that of one order is not known. `number` gives that of a set of changes: of each, whether it is made.
+/// The mean of what each change brought in some orders, and its standard error: that of one order is not known. `number` gives that
+/// of a set of changes: of each, whether it is made.
 ///
 /// # Errors
 /// The first of `number`'s.
@@ -127,7 +128,7 @@ mod tests {
         assert_eq!(exact(means(&orders)), values(&parts(&numbers), 3));
         assert_eq!(exact(means(&orders[..1])).into_iter().sum::<Exact>(), Exact::from(-6));
         assert!(means(&orders[..1]).iter().all(|(_, error)| error.is_none()));
-        // The first change brings 83 first, and 5 after the second alone: 44 on average, half of 78 / sqrt(2) / sqrt(2) off.
+        // The first change brings 83, and after the second it takes 5: 39 on average, 44 off either way.
         let (mean, error) = means(&[orders[0].clone(), orders[2].clone()])[0];
         assert_eq!((mean, error.unwrap().round()), (Exact::from(39), 44.0));
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::strata;
 
 fn difference(arguments: &[&str]) -> Value {
-    let ran = strata(&[&["diff"], arguments, &["--json", "-", "--quiet"]].concat());
+    let ran = strata(&[&["diff"][..], arguments, &["--json", "-", "--quiet"]].concat());
     assert_eq!(ran.status, 0, "{}", ran.err);
     serde_json::from_str(&ran.out).unwrap()
 }
@@ -31,9 +31,9 @@ fn a_file_a_key_and_a_command_are_the_same_run() {
     let first = of_commands["left"]["statistics_hash"].as_str().unwrap();
     let is_left = |key: &&str| difference(&[key, one, "--store", &store])["left"]["statistics_hash"] == first;
     let key = keys.iter().map(|name| &name[..12]).find(is_left).unwrap();
-    for left in [&file, key, one] {
+    for left in [file.as_str(), key, one] {
         for how in [&["--store", &store][..], &["--store", &store, "--threads", "1"]] {
-            let found = difference(&[&[left, other], how, &["--first", "--attribute"]].concat());
+            let found = difference(&[&[left, other][..], how, &["--first", "--attribute"]].concat());
             for same in ["asked", "cycles", "counters"] {
                 assert_eq!(found[same], of_commands[same], "{left}: {same}");
             }
@@ -88,7 +88,7 @@ fn what_is_no_run_is_refused_with_what_was_expected() {
             "--attribute: --together: found `l2`, which does not differ, expected one of l1d.sram.ways",
         ),
     ] {
-        let ran = strata(&[&["diff"], &arguments[..], &["--quiet"]].concat());
+        let ran = strata(&[&["diff"][..], &arguments[..], &["--quiet"]].concat());
         assert_eq!(ran.status, 2, "{arguments:?}: {}", ran.out);
         assert!(ran.err.contains(expected), "{arguments:?}: {}", ran.err);
     }

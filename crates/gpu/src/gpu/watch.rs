@@ -9,7 +9,7 @@ use strata_sm::launch::Launch;
 
 use super::Gpu;
 use crate::part::Part;
-use crate::results::Counted;
+use crate::results::{Counted, modes};
 
 /// When to look at a machine's parts, and what to do with what is seen.
 pub struct Watch {
@@ -95,7 +95,7 @@ impl Gpu {
         let (sms, cores) = (self.islands.sms.end, self.islands.cores.clone());
         let helpers = self.helper_sms.clone();
         for (index, part) in self.simulation.islands_mut().enumerate() {
-            let groups = part.statistics();
+            let mut groups = part.statistics();
             let name = match part {
                 Part::Sm(_) if helpers.contains(&index) => format!("sm {index} (cache mode)"),
                 Part::Sm(_) => format!("sm {index}"),
@@ -104,6 +104,9 @@ impl Gpu {
                 Part::Network(_) => groups.first().map_or("network", |group| group.name).to_owned(),
                 Part::Partition(_) | Part::PartitionDomain(_) | Part::Dispatcher(_) => continue,
             };
+            if helpers.contains(&index) {
+                groups = modes::in_cache_mode(groups);
+            }
             parts.push(Counted { name, groups });
         }
         for slice in 0..self.map.slice_map().slices() {
