@@ -30,21 +30,23 @@ pub fn variants(machine: &Machine, parts: &[Part]) -> Vec<Variant> {
     let alone = |part: &Part| Variant { parts: vec![*part], machine: part.over(machine) };
     let mut variants = vec![as_it_is];
     variants.extend(parts.iter().map(alone));
-    let mut together: Option<Machine> = None;
-    let mut ideal = Vec::new();
-    for (part, alone) in
-        parts.iter().zip(variants[1..].iter().map(|variant| variant.machine.is_ok()).collect::<Vec<_>>())
-    {
-        if !alone {
-            continue;
-        }
-        let all = part.over(together.as_ref().unwrap_or(machine));
-        ideal.push(*part);
+    let (mut together, mut ideal) = (machine.clone(), Vec::new());
+    // What cannot be ideal alone is left out.
+    let possible: Vec<Part> = parts
+        .iter()
+        .copied()
+        .zip(&variants[1..])
+        .filter(|(_, alone)| alone.machine.is_ok())
+        .map(|(part, _)| part)
+        .collect();
+    for part in possible {
+        let all = part.over(&together);
+        ideal.push(part);
         if ideal.len() > 1 {
             variants.push(Variant { parts: ideal.clone(), machine: all.clone() });
         }
         match all {
-            Ok(all) => together = Some(all),
+            Ok(all) => together = all,
             Err(_) => _ = ideal.pop(),
         }
     }
