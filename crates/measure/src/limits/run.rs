@@ -8,7 +8,9 @@ use strata_gpu::results::{RunResult, Verdict};
 use strata_gpu::{RunRequest, run as run_on_gpu};
 use strata_workloads::Size;
 
-use super::{Part, Roofline, Variant, variants};
+use super::parts::Part;
+use super::roofline::Roofline;
+use super::variants::{Variant, variants};
 use crate::program::Program;
 
 /// What to run.
