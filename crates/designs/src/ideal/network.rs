@@ -1,10 +1,12 @@
 //! A network without contention: a packet takes the same time whatever others do.
 //!
-//! A packet comes as late as in an empty network of switches: the latency of the way, and a cycle for each flit behind its first. No port,
-//! switch or buffer of the network makes it wait. What a receiver has no room for waits in the network, and with it what comes
-//! behind it from the same sender: a packet never passes another of its sender.
+//! A packet comes as late as in an empty network of switches: the latency of the way, and a cycle for each flit behind its first. No
+//! switch or buffer of the network makes it wait. Ports take a packet of any size in a cycle, and a node takes one: packets that are due
+//! there at once come one after the other, in the order in which they were due, and so does what there is no room for. A packet
+//! never passes another of its sender on the way to the same node.
 
-use std::collections::VecDeque;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -25,12 +27,12 @@ pub struct IdealNetworkConfig {
     /// Further cycles within the network: those of all hops but the first and the last.
     #[schemars(range(min = 0, max = 1000000), extend("unit" = "cycles"))]
     pub inner_latency_cycles: Cited<u64>,
-    /// Bytes of a flit. A packet of several comes a cycle later for each but the first.
+    /// Bytes of a packet that come in its first cycle, and in each further one.
     #[schemars(range(min = 1, max = 4096), extend("unit" = "B"))]
     pub flit_bytes: Cited<u32>,
-    /// Flits that can be under way to a receiver, or wait there.
-    #[schemars(range(min = 1, max = 4096), extend("unit" = "flits"))]
-    pub buffer_flits: Cited<u32>,
+    /// Packets that can be under way on a link, or wait at its end.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "packets"))]
+    pub room_packets: Cited<u32>,
 }
 
 #[cfg(test)]
@@ -39,7 +41,7 @@ pub(super) const EXAMPLE: &str = r#"
 hop_latency_cycles = { value = 4, source = "test" }
 inner_latency_cycles = { value = 3, source = "test" }
 flit_bytes = { value = 40, source = "test" }
-buffer_flits = { value = 64, source = "test" }
+room_packets = { value = 8, source = "test" }
 "#;
 
 impl Design for IdealNetworkConfig {
@@ -47,30 +49,32 @@ impl Design for IdealNetworkConfig {
         let bounds = [
             ("hop_latency_cycles", *self.hop_latency_cycles, 1, 10_000),
             ("inner_latency_cycles", *self.inner_latency_cycles, 0, 1_000_000),
-            ("buffer_flits", u64::from(*self.buffer_flits), 1, 4096),
+            ("flit_bytes", u64::from(*self.flit_bytes), 1, 4096),
+            ("room_packets", u64::from(*self.room_packets), 1, 4096),
         ];
         for (field, value, least, most) in bounds {
             if !(least..=most).contains(&value) {
                 return Err(ParameterError::new(field, format!("must be {least} to {most}, found {value}")));
             }
         }
-        self.flit_size().map(|_| ())
+        Ok(())
     }
 
     fn outline(&self) -> String {
         let latency = 2 * *self.hop_latency_cycles + *self.inner_latency_cycles;
-        format!("ideal: no contention, {latency} cycles, flits of {} bytes", *self.flit_bytes)
+        format!("ideal: no contention, {latency} cycles and one for each {} bytes", *self.flit_bytes)
     }
 
     /// What waits in it is bounded by what its senders have under way.
     fn host_bytes(&self) -> u64 {
-        HOST_ITEM_BYTES * u64::from(*self.buffer_flits)
+        HOST_ITEM_BYTES * u64::from(*self.room_packets)
     }
 }
 
 impl NetworkDesign for IdealNetworkConfig {
+    /// A port takes any packet at once.
     fn flit_size(&self) -> Result<FlitSize, ParameterError> {
-        FlitSize::new(*self.flit_bytes)
+        FlitSize::new(PORT_BYTES)
     }
 
     fn link_latency_cycles(&self) -> u64 {
@@ -78,18 +82,23 @@ impl NetworkDesign for IdealNetworkConfig {
     }
 
     fn link_flits(&self) -> u32 {
-        *self.buffer_flits
+        *self.room_packets
+    }
+
+    fn link_flits_key(&self) -> &'static str {
+        "room_packets"
     }
 
     fn build(&self, site: NetworkSite) -> Result<Box<dyn Network>, ParameterError> {
         self.check()?;
         let ends = site.ends;
+        let out = |outlet| Out { outlet, under_way: BinaryHeap::new(), used: None };
         Ok(Box::new(IdealNetwork {
             direction: site.direction,
             first_output: ends.first_output.0,
-            ways: ends.inlets.into_iter().map(|inlet| Way { inlet, under_way: VecDeque::new() }).collect(),
-            outlets: ends.outlets,
-            flit_size: self.flit_size()?,
+            ins: ends.inlets.into_iter().map(|inlet| In { inlet, last_due: Cycle::ZERO }).collect(),
+            outs: ends.outlets.into_iter().map(out).collect(),
+            flit_bytes: *self.flit_bytes,
             inner: *self.inner_latency_cycles,
             next: Cycle::NEVER,
             statistics: NetworkStatistics::default(),
@@ -97,93 +106,140 @@ impl NetworkDesign for IdealNetworkConfig {
     }
 }
 
-/// What comes from one sender.
-struct Way {
+/// Bytes that a port takes in a cycle: more than the largest packet has.
+const PORT_BYTES: u32 = 4096;
+
+/// A sender's end.
+struct In {
     inlet: Inlet<Packet>,
-    /// Packets within the network, in the order in which they came: when they came, and when they leave.
-    under_way: VecDeque<Entry>,
+    /// When the last of its packets is due.
+    last_due: Cycle,
 }
 
+/// A receiver's end.
+struct Out {
+    outlet: Outlet<Packet>,
+    /// Packets on their way to it, by when they are due.
+    under_way: BinaryHeap<Reverse<Entry>>,
+    /// The last cycle in which one left.
+    used: Option<Cycle>,
+}
+
+/// A packet within the network.
 struct Entry {
-    came: Cycle,
     due: Cycle,
-    flits: u32,
+    /// Which it is of all: of two that are due at once, the first leaves first.
+    number: u64,
+    came: Cycle,
     packet: Packet,
 }
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Entry) -> Ordering {
+        (self.due, self.number).cmp(&(other.due, other.number))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Entry) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Entry) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Entry {}
 
 struct IdealNetwork {
     direction: Direction,
     first_output: u16,
-    ways: Vec<Way>,
-    outlets: Vec<Outlet<Packet>>,
-    flit_size: FlitSize,
+    ins: Vec<In>,
+    outs: Vec<Out>,
+    flit_bytes: u32,
     inner: u64,
     next: Cycle,
     statistics: NetworkStatistics,
 }
 
 impl IdealNetwork {
-    /// Takes what has come from a sender, and sends on what is due; the next cycle to look at it.
-    fn forward(&mut self, place: usize, now: Cycle) -> Cycle {
-        let (way, statistics) = (&mut self.ways[place], &mut self.statistics);
-        while let Some(packet) = way.inlet.receive(now) {
-            let flits = self.flit_size.flits(packet.wire_bytes());
-            way.inlet.release(flits, now);
-            statistics.packets_in += 1;
-            let before = way.under_way.back().map_or(Cycle::ZERO, |last| last.due);
-            let due = (now + self.inner + u64::from(flits - 1)).max(before);
-            way.under_way.push_back(Entry { came: now, due, flits, packet });
+    /// Takes what has come from a sender; when something comes next.
+    fn take(&mut self, place: usize, now: Cycle) -> Cycle {
+        let In { inlet, last_due } = &mut self.ins[place];
+        while let Some(packet) = inlet.receive(now) {
+            inlet.release(1, now);
+            let flits = packet.wire_bytes().div_ceil(self.flit_bytes);
+            let due = (now + self.inner + u64::from(flits - 1)).max(*last_due);
+            *last_due = due;
+            let out = &mut self.outs[usize::from(packet.destination.0 - self.first_output)];
+            let number = self.statistics.packets_in;
+            out.under_way.push(Reverse(Entry { due, number, came: now, packet }));
+            self.statistics.packets_in += 1;
         }
-        while let Some(Entry { due, flits, packet, .. }) = way.under_way.front() {
-            if *due > now {
-                return way.inlet.next_arrival().min(*due);
-            }
-            let outlet = &mut self.outlets[usize::from(packet.destination.0 - self.first_output)];
-            if !outlet.has_credit(*flits, now) {
-                return way.inlet.next_arrival().min(outlet.next_credit().max(now.next()));
-            }
-            let Some(Entry { came, due, flits, packet }) = way.under_way.pop_front() else { break };
-            let bytes = u64::from(packet.wire_bytes());
-            statistics.packets_out += 1;
-            statistics.flits += u64::from(flits);
-            statistics.flit_hops += u64::from(flits);
-            statistics.output_busy_cycles += u64::from(flits);
-            statistics.wire_bytes += bytes;
-            statistics.payload_bytes += bytes - u64::from(HEADER_BYTES);
-            statistics.wait_credit_cycles += now - due;
-            statistics.latency_cycles += now + outlet.latency() - came;
-            outlet.send(packet, flits, now).expect("credit was looked at");
+        inlet.next_arrival()
+    }
+}
+
+impl Out {
+    /// Sends the next packet if it is due and there is room; when to look again.
+    fn send(&mut self, statistics: &mut NetworkStatistics, now: Cycle) -> Cycle {
+        let next = |under_way: &BinaryHeap<Reverse<Entry>>| {
+            under_way.peek().map_or(Cycle::NEVER, |Reverse(first)| first.due.max(now.next()))
+        };
+        let is_due = self.under_way.peek().is_some_and(|Reverse(first)| first.due <= now);
+        if !is_due || self.used == Some(now) {
+            return next(&self.under_way);
         }
-        way.inlet.next_arrival()
+        if !self.outlet.has_credit(1, now) {
+            return self.outlet.next_credit().max(now.next());
+        }
+        let Some(Reverse(Entry { due, came, packet, .. })) = self.under_way.pop() else {
+            return Cycle::NEVER;
+        };
+        self.used = Some(now);
+        let bytes = packet.wire_bytes();
+        statistics.packets_out += 1;
+        statistics.flits += 1;
+        statistics.flit_hops += 1;
+        statistics.output_busy_cycles += 1;
+        statistics.wire_bytes += u64::from(bytes);
+        statistics.payload_bytes += u64::from(bytes - HEADER_BYTES);
+        statistics.wait_output_cycles += now - due;
+        statistics.latency_cycles += now + self.outlet.latency() - came;
+        self.outlet.send(packet, 1, now).expect("credit was looked at");
+        next(&self.under_way)
     }
 }
 
 impl Island for IdealNetwork {
     fn hang(&mut self, bell: &Doorbell) {
-        self.ways.iter().for_each(|way| way.inlet.hang(bell));
-        self.outlets.iter().for_each(|outlet| outlet.hang(bell));
+        self.ins.iter().for_each(|end| end.inlet.hang(bell));
+        self.outs.iter().for_each(|end| end.outlet.hang(bell));
     }
 
     fn collect(&mut self, window: Window) {
-        self.outlets.iter_mut().for_each(|outlet| outlet.collect(window));
-        // Room that has come may be what a packet waits for.
         self.next = Cycle::NEVER;
-        for way in &mut self.ways {
-            way.inlet.collect(window);
-            let due = way.under_way.front().map_or(Cycle::NEVER, |entry| entry.due);
-            self.next = self.next.min(way.inlet.next_arrival()).min(due);
+        for Out { outlet, under_way, .. } in &mut self.outs {
+            outlet.collect(window);
+            // Room that has come may be what a packet waits for.
+            self.next = self.next.min(under_way.peek().map_or(Cycle::NEVER, |Reverse(first)| first.due));
+        }
+        for In { inlet, .. } in &mut self.ins {
+            inlet.collect(window);
+            self.next = self.next.min(inlet.next_arrival());
         }
     }
 
     fn tick(&mut self, now: Cycle) {
-        // Who is first goes round, so that nobody starves.
-        let count = self.ways.len();
+        // Who is first goes round, so that nobody is always last.
+        let count = self.ins.len();
         let first = now.0 as usize % count.max(1);
-        let mut next = Cycle::NEVER;
-        for place in (first..count).chain(0..first) {
-            next = next.min(self.forward(place, now));
-        }
-        self.next = next;
+        let arrivals = (first..count).chain(0..first).map(|place| self.take(place, now)).min();
+        let departures = self.outs.iter_mut().map(|out| out.send(&mut self.statistics, now)).min();
+        self.next = arrivals.unwrap_or(Cycle::NEVER).min(departures.unwrap_or(Cycle::NEVER));
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
@@ -191,8 +247,8 @@ impl Island for IdealNetwork {
     }
 
     fn flush(&mut self, window: Window) -> Cycle {
-        let sent = self.outlets.iter_mut().map(|outlet| outlet.flush(window)).min();
-        let released = self.ways.iter_mut().map(|way| way.inlet.flush(window)).min();
+        let sent = self.outs.iter_mut().map(|end| end.outlet.flush(window)).min();
+        let released = self.ins.iter_mut().map(|end| end.inlet.flush(window)).min();
         sent.unwrap_or(Cycle::NEVER).min(released.unwrap_or(Cycle::NEVER))
     }
 
@@ -201,12 +257,11 @@ impl Island for IdealNetwork {
     }
 
     fn waits(&self, report: &mut Vec<String>) {
-        let under_way: usize = self.ways.iter().map(|way| way.under_way.len() + way.inlet.waiting()).sum();
-        if under_way > 0 {
-            report.push(format!(
-                "{}: {under_way} packets are under way or wait for room",
-                self.direction.group()
-            ));
+        let on_links: usize = self.ins.iter().map(|end| end.inlet.waiting()).sum();
+        let under_way: usize = self.outs.iter().map(|end| end.under_way.len()).sum();
+        if on_links + under_way > 0 {
+            let group = self.direction.group();
+            report.push(format!("{group}: {} packets are under way or wait for room", on_links + under_way));
         }
     }
 }

@@ -209,7 +209,7 @@ const EDITS: &[(&str, &str, &str)] = &[
      "m.toml:@:17: `gpu.sms`: found 9223372036854775808, expected a whole number from -9223372036854775808 to 9223372036854775807"),
     ("[l1d.sram]",
      "[l1d.dram]",
-     "m.toml:@:6: unknown design `dram` (did you mean `sram`?), expected one of `sram`, `fuse`, `denovo`"),
+     "m.toml:@:6: unknown design `dram` (did you mean `sram`?), expected one of `sram`, `fuse`, `denovo`, `ideal`"),
     ("[llc.conventional]",
      "[llc]",
      "m.toml:@:1: found 14 keys, expected a table of one design: `conventional`, `morpheus`, `morpheus-published`, `denovo`, `ideal`"),

@@ -1,52 +1,15 @@
 //! What limits a program on a machine, and what a perfect part would give.
 //!
-//! A [`Part`] is made ideal by a [layer](parts) over the machine: an ideal design behind a door, or values. [`variants`] are the machine
-//! as it is, with each part ideal alone, and with them ideal one after the other; [`run`] runs all of them. [`roofline`] says how near the
+//! A [`Part`] is made ideal by a layer over the machine: an ideal design behind a door, or values. [`variants()`] are the machine as it is,
+//! with each part ideal alone, and with them ideal one after the other; [`run()`] runs all of them. A [`Roofline`] says how near the
 //! machine as it is came to what its parts can do.
 
 mod parts;
 mod roofline;
 mod run;
-
-use strata_gpu::machine::Machine;
+mod variants;
 
 pub use parts::Part;
 pub use roofline::{Roof, Roofline};
 pub use run::{Limits, Outcome, Ran, Request, run};
-
-/// A machine to run, and which of its parts are ideal.
-#[derive(Debug)]
-pub struct Variant {
-    /// The parts that are ideal, in the order of [`Part::ALL`].
-    pub parts: Vec<Part>,
-    /// The machine, or why it cannot be.
-    pub machine: Result<Machine, String>,
-}
-
-/// The machine as it is, with each of some parts ideal alone, and with those that can be one after the other, from the second on.
-#[must_use]
-pub fn variants(machine: &Machine, parts: &[Part]) -> Vec<Variant> {
-    let as_it_is = Variant { parts: Vec::new(), machine: Ok(machine.clone()) };
-    let alone = |part: &Part| Variant { parts: vec![*part], machine: part.over(machine) };
-    let mut variants = vec![as_it_is];
-    variants.extend(parts.iter().map(alone));
-    let mut together: Option<Machine> = None;
-    let mut ideal = Vec::new();
-    for (part, alone) in
-        parts.iter().zip(variants[1..].iter().map(|variant| variant.machine.is_ok()).collect::<Vec<_>>())
-    {
-        if !alone {
-            continue;
-        }
-        let all = part.over(together.as_ref().unwrap_or(machine));
-        ideal.push(*part);
-        if ideal.len() > 1 {
-            variants.push(Variant { parts: ideal.clone(), machine: all.clone() });
-        }
-        match all {
-            Ok(all) => together = Some(all),
-            Err(_) => _ = ideal.pop(),
-        }
-    }
-    variants
-}
+pub use variants::{Variant, variants};

@@ -103,8 +103,8 @@ impl Part {
                 lay(self, machine, within("dram", dram))
             }
             Part::Llc => lay(self, machine, llc_that_hits(machine)?),
-            Part::Network => first_that_fits(&[MOST, 1024, 256], |flits| {
-                lay(self, machine, network_without_contention(machine, flits)?)
+            Part::Network => first_that_fits(&[MOST, 1024, 256], |packets| {
+                lay(self, machine, network_without_contention(machine, packets)?)
             }),
             Part::Mshrs => without_mshr_limit(machine),
             // A hit needs no translation either.
@@ -234,7 +234,7 @@ fn llc_that_hits(machine: &Machine) -> Result<Table, String> {
     Ok(within("llc.ideal", some(keys, &kept)))
 }
 
-fn network_without_contention(machine: &Machine, flits: i64) -> Result<Table, String> {
+fn network_without_contention(machine: &Machine, packets: i64) -> Result<Table, String> {
     let why = "an ideal network has one latency between any two nodes";
     let (name, keys) = expect(machine, "network", &["multistage", "crossbar"], why)?;
     let hop = number(machine, &format!("network.{name}.hop_latency_cycles"))?;
@@ -244,7 +244,7 @@ fn network_without_contention(machine: &Machine, flits: i64) -> Result<Table, St
         .unwrap_or(1);
     let mut network = some(keys, &["hop_latency_cycles", "flit_bytes"]);
     network.extend(ideal("inner_latency_cycles", (stages - 1) * hop));
-    network.extend(ideal("buffer_flits", flits));
+    network.extend(ideal("room_packets", packets));
     Ok(within("network.ideal", network))
 }
 
@@ -311,7 +311,7 @@ fn l1d_that_hits(machine: &Machine, packets: i64) -> Result<Table, String> {
         ("hop_latency_cycles", hop * faster),
         ("inner_latency_cycles", 0),
         ("flit_bytes", 1024),
-        ("buffer_flits", packets),
+        ("room_packets", packets),
     ];
     let llc = [
         ("request_queue", MOST),

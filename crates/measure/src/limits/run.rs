@@ -8,7 +8,9 @@ use strata_gpu::results::{RunResult, Verdict};
 use strata_gpu::{RunRequest, run as run_on_gpu};
 use strata_workloads::Size;
 
-use super::{Part, Roofline, Variant, variants};
+use super::parts::Part;
+use super::roofline::Roofline;
+use super::variants::{Variant, variants};
 use crate::program::Program;
 
 /// What to run.
@@ -93,8 +95,9 @@ pub fn run(request: &Request<'_>, ended: &(dyn Fn(usize, usize) + Sync)) -> Resu
         variants.iter().map(|_| Mutex::new(None)).collect();
     let (next, count) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
-        while let Some(variant) = variants.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let place = variants.iter().position(|other| std::ptr::eq(other, variant)).unwrap_or_default();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(variant) = variants.get(place) else { return };
             let ran =
                 variant.machine.as_ref().map_err(Clone::clone).and_then(|machine| one(request, machine));
             *slots[place].lock().unwrap_or_else(PoisonError::into_inner) = Some(ran);
@@ -123,11 +126,13 @@ pub fn run(request: &Request<'_>, ended: &(dyn Fn(usize, usize) + Sync)) -> Resu
 }
 
 fn one(request: &Request<'_>, machine: &Machine) -> Result<RunResult, String> {
-    let program = Program::find(request.program)?.at(request.size)?;
+    let program = Program::find(request.program)?;
+    let size = program.launch_file().is_none().then(|| request.size.name().to_owned());
+    let program = program.at(request.size)?;
     let result = run_on_gpu(RunRequest {
         check: request.check,
         interrupt: request.interrupt,
-        size: Some(request.size.name().to_owned()),
+        size,
         ..RunRequest::plain(program.as_ref(), machine, &mut |_| (), &mut |_| ())
     });
     result.map_err(|error| error.to_string())

@@ -70,10 +70,9 @@ fn a_chain_of_misses_costs_a_hit_of_the_level_that_is_ideal() {
     let misses = step("chase", &tiny, 256);
     assert!(misses > 282.0, "DRAM's controller alone takes 100 cycles, found {misses}");
     assert_eq!(step("chase", &ideal(&tiny, &[Part::Llc]), 256), 182.0);
-    // Without DRAM's latency there are left a cycle each for precharge and activate, a burst's 2, all of 924 MHz, and the cycle of a
-    // queue at most, here and there.
+    // Of DRAM there are left a cycle to open a row and a burst's 2, of 924 MHz, and of the L2 a miss's way through its queues.
     let least = step("chase", &ideal(&tiny, &[Part::DramLatency, Part::DramBandwidth]), 256);
-    assert!((182.0..190.0).contains(&least), "{least}");
+    assert!((182.0..200.0).contains(&least), "{least}");
 }
 
 #[test]
@@ -101,12 +100,12 @@ fn one_mshr_fetches_one_line_at_a_time() {
 
 #[test]
 fn a_stream_is_as_fast_as_dram_or_faster_with_an_ideal_one() {
-    // A sixteenth of the bandwidth: 6 channels of 64 bytes in 32 cycles of 924 MHz, where a core has 700.
-    let slow = machine("gtx480", &["dram.burst_cycles=32"]);
+    // A 32nd of the bandwidth: 6 channels of 64 bytes in 64 cycles of 924 MHz, where a core has 700.
+    let slow = machine("gtx480", &["dram.burst_cycles=64"]);
     let found = limits("saxpy", &slow, &[Part::DramLatency, Part::DramBandwidth], 2);
     let dram = found.roofline.nearest().unwrap();
     assert_eq!(dram.name, "DRAM");
-    assert!((dram.peak - 6.0 * 64.0 / 32.0 * 924.0 / 700.0).abs() < 1e-9, "{dram:?}");
+    assert!((dram.peak - 6.0 * 64.0 / 64.0 * 924.0 / 700.0).abs() < 1e-9, "{dram:?}");
     assert!((0.6..=1.0).contains(&dram.share()), "{dram:?}");
     let [as_it_is, latency, bandwidth] =
         [&[][..], &[Part::DramLatency], &[Part::DramBandwidth]].map(|parts| cycles(&found, parts));

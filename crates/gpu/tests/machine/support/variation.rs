@@ -57,6 +57,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("lsu.shared.latency_cycles", &["1", "60"]),
     ("lsu.shared.remote_latency_cycles", &["1", "90"]),
     ("lsu.shared.pairs_together", &["true", "false"]),
+    ("lsu.shared.conflict_free", &["true"]),
     ("lsu.global_in_banks", &["true", "false"]),
     ("lsu.read_only", &["own-paths", "as-global"]),
     ("l1d.sram.sets", &["1", "2", "8"]),
