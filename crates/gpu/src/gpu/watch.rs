@@ -17,7 +17,7 @@ pub struct Watch {
     pace: u64,
     /// When to look next.
     next: u64,
-    see: Box<dyn FnMut(Seen) -> ControlFlow<()>>,
+    see: Box<dyn FnMut(Seen) -> ControlFlow<()> + Send>,
 }
 
 /// The parts of a machine before some cycle.
@@ -40,7 +40,7 @@ pub struct Seen {
 impl Watch {
     /// Looks from a cycle on, and ever more rarely: after `n` more cycles, every `n / pace` cycles, and at least after each; and at
     /// the end of each launch. `see` may end the run.
-    pub fn new(from: u64, pace: u64, see: Box<dyn FnMut(Seen) -> ControlFlow<()>>) -> Watch {
+    pub fn new(from: u64, pace: u64, see: Box<dyn FnMut(Seen) -> ControlFlow<()> + Send>) -> Watch {
         Watch { from, pace, next: from.max(1), see }
     }
 
