@@ -19,6 +19,7 @@ use crate::new::ptx_alone;
 use crate::progress::Bar;
 use crate::report::{self, Report};
 use crate::timeline::Timeline;
+use crate::trace::{self, TraceArguments};
 use crate::{Finished, interrupt, print, races, workload};
 
 /// Arguments of `strata run`.
@@ -55,7 +56,7 @@ pub struct RunArguments {
     check: bool,
     /// Find data races instead: run on the reference executor only, without timing.
     #[arg(long, conflicts_with_all = [
-        "threads", "window", "check", "from_launch", "to_launch", "kernel", "warm", "max_cycles", "timeline", "shown", "dumped", "by",
+        "threads", "window", "check", "from_launch", "to_launch", "kernel", "warm", "max_cycles", "timeline", "shown", "dumped", "by", "trace",
     ])]
     races: bool,
     /// Measure only from this launch on, counted from 0. Earlier ones run on the reference executor, in no time.
@@ -78,6 +79,8 @@ pub struct RunArguments {
     json: Option<String>,
     #[command(flatten)]
     breakdown: BreakdownArguments,
+    #[command(flatten)]
+    trace: TraceArguments,
     #[command(flatten)]
     buffers: BufferArguments,
     /// Write counters and energy over time to this CSV file, one line per span.
@@ -114,6 +117,9 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         Some(path) => Some(Report::new(Path::new(path))?),
     };
     let mut timeline = arguments.timeline.as_deref().map(Timeline::new).transpose()?;
+    let (traced, trace_file) = arguments.trace.prepare(&machine)?.unzip();
+    let mut trace = None;
+    let mut take_trace = |bytes| trace = Some(bytes);
     let provenance = provenance(&name, &size)?;
     let mut bar = Bar::new(program.name());
     let mut show = |progress: &strata_gpu::Progress| {
@@ -147,6 +153,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         provenance,
         sample_cycles: arguments.timeline.is_some().then_some(arguments.span),
         by: &arguments.breakdown.by(),
+        trace: traced.map(|traced| (traced, &mut take_trace as &mut dyn FnMut(_))),
         progress: &mut show,
         so_far: &mut |result| json.iter_mut().for_each(|json| json.so_far(result)),
     });
@@ -168,9 +175,10 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     };
     let written = json.as_mut().map_or(Ok(()), |json| json.end(&result));
     let timeline = timeline.map_or(Ok(()), Timeline::end);
+    let traced = trace_file.map_or(Ok(()), |file| trace::write(file, trace.flatten()));
     let is_whole = stopped.is_none();
     let dumps = dumps.into_iter().map(|dump| dump.write(&result.outputs, is_whole));
-    all([stopped.map_or(Ok(()), Err), shown, written, timeline].into_iter().chain(dumps))?;
+    all([stopped.map_or(Ok(()), Err), shown, written, timeline, traced].into_iter().chain(dumps))?;
     for problem in result.verdict.problems() {
         eprintln!("wrong: {problem}");
     }
@@ -188,6 +196,7 @@ fn files(arguments: &RunArguments, machine: &Machine) -> Files {
     let files = Files::new().reads_machine(machine).reads("the launch file", program);
     let files = files.writes("--json", arguments.json.as_deref().map(Path::new));
     let files = files.writes("--timeline", arguments.timeline.as_deref());
+    let files = files.writes("--trace", arguments.trace.path());
     let dumped = arguments.buffers.dumped();
     dumped
         .fold(files, |files, (name, path)| files.writes_as(format!("--dump {name}={}", path.display()), path))

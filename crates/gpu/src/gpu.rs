@@ -5,6 +5,7 @@ mod counters;
 mod livelock;
 mod phase;
 mod queue;
+mod rows;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ use strata_sm::print::Print;
 use strata_workloads::Failure;
 
 use self::queue::LaunchQueue;
+use self::rows::RowCount;
 use crate::assemble::{Islands, assemble};
 use crate::machine::Machine;
 pub use crate::makers::{Maker, Makers};
@@ -119,6 +121,8 @@ pub struct Gpu {
     /// Cycles without an effect after which warps are watched for a livelock.
     livelock_patience: u64,
     ctas_done: Arc<AtomicU64>,
+    /// Counts row commands of DRAM, where a trace is asked for.
+    rows: Option<RowCount>,
 }
 
 impl Gpu {
@@ -243,6 +247,7 @@ impl Gpu {
             sample_cycles: None,
             livelock_patience: livelock::PATIENCE,
             ctas_done: Arc::new(AtomicU64::new(0)),
+            rows: None,
         };
         let bytes = *file.gpu.memory_mib << 20;
         for channel in 0..gpu.channels() {
@@ -300,6 +305,11 @@ impl Gpu {
     /// Length of a window in cycles.
     pub fn window(&self) -> u64 {
         self.window
+    }
+
+    /// The present core cycle.
+    pub fn now(&self) -> Cycle {
+        self.simulation.now()
     }
 
     /// Gives the SMs in cache mode their kernel, as many CTAs each as its grid has for them. It begins with the first launch, and lives across launches:
@@ -370,13 +380,17 @@ impl Gpu {
             let running = self.dispatcher().finished_at().is_none();
             let sample = self.sample_cycles.filter(|_| running).map_or(Cycle::NEVER, next);
             let look = self.next_look(start);
-            let pause = sample.min(look).min(lookout.next());
+            let rows = self.next_rows();
+            let pause = sample.min(look).min(lookout.next()).min(rows);
             // Threads gain nothing in a cycle.
             let threads = if lookout.is_watching() { 1 } else { options.threads };
             let options = RunOptions { threads, ..options };
             match self.simulation.run_until(pause, options, &mut |now| observe(now, None)) {
                 Stop::Paused => {}
                 stop => break stop,
+            }
+            if pause == rows {
+                self.count_rows_until(pause);
             }
             if pause == sample {
                 if self.dispatcher().finished_at().is_none() {
@@ -396,6 +410,7 @@ impl Gpu {
         };
         let now = self.simulation.now();
         self.settle(now);
+        self.end_rows(now);
         let end = match (&stop, self.dispatcher().finished_at()) {
             (Stop::Quiet { .. }, Some(end)) => Ok(end.next()),
             _ => Err(now),

@@ -20,6 +20,10 @@ use crate::region::Region;
 use crate::results::{
     By, Checked, LaunchResult, PhaseResult, Provenance, RunResult, SimulationCost, Verdict, peak_memory_bytes,
 };
+use crate::trace::{TraceOptions, Tracer};
+
+/// What is traced, and what takes the file.
+pub type Tracing<'a> = (TraceOptions, &'a mut dyn FnMut(Option<Vec<u8>>));
 
 /// What to run, on which machine, and how.
 pub struct RunRequest<'a> {
@@ -53,6 +57,8 @@ pub struct RunRequest<'a> {
     pub sample_cycles: Option<u64>,
     /// What counters are broken down by.
     pub by: &'a [By],
+    /// What is traced, if anything, and what is called with the trace at the end; with `None` if no launch was in its window.
+    pub trace: Option<Tracing<'a>>,
     /// Called from time to time with the progress of the run, and for every span.
     pub progress: &'a mut dyn FnMut(&Progress),
     /// Called before the first launch and after each one, with what makes the results until then.
@@ -84,6 +90,7 @@ impl<'a> RunRequest<'a> {
             provenance: Provenance::default(),
             sample_cycles: None,
             by: &[],
+            trace: None,
             progress,
             so_far,
         }
@@ -136,7 +143,14 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     // What is asked for twice is counted once.
     let by: Vec<By> = By::ALL.into_iter().filter(|by| request.by.contains(by)).collect();
     let accounts = by.iter().filter_map(|by| by.key()).collect();
-    let mut timed = Gpu::with(machine, options, Makers { accounts, ..Makers::default() })
+    let (traced, mut take_trace) = request.trace.unzip();
+    let tracer = traced.map(|traced| Tracer::new(machine, traced, program.module().text));
+    let tracer = tracer.transpose().map_err(|error| RunError::Refused(format!("trace: {error}")))?;
+    let makers = match &tracer {
+        Some(tracer) => tracer.makers(accounts),
+        None => Makers { accounts, ..Makers::default() },
+    };
+    let mut timed = Gpu::with(machine, options, makers)
         .and_then(|gpu| TimedDevice::on(gpu, machine, program.module(), progress))
         .map_err(RunError::Refused)?;
     timed.report_to(&mut under_way);
@@ -149,6 +163,9 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     about.region.check(timed.kernel_names(), program.plan().as_ref()).map_err(RunError::Refused)?;
     timed.measure_only(about.region.clone());
     timed.gpu().break_down(&by);
+    if let Some(tracer) = tracer {
+        timed.gpu().trace(tracer);
+    }
     let mut left = Vec::new();
     let (outcome, checked, differences) = if check {
         let memory = *machine.file().gpu.memory_mib << 20;
@@ -176,6 +193,9 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
             (Outcome { outputs: left, ..Outcome::default() }, ended)
         }
     };
+    if let (Some(take), Some(tracer)) = (&mut take_trace, timed.gpu().take_trace()) {
+        take(tracer.into_bytes());
+    }
     let stopped = timed.stopped().cloned();
     let launches = timed.launches().to_vec();
     let phases: Vec<PhaseResult> = timed.phases().iter().chain(timed.stopped_phase()).cloned().collect();

@@ -110,6 +110,7 @@ fn an_output_never_overwrites_an_input_or_another_output() {
         &["run", &file, "--json", &links[0]],
         &["run", &file, "--json", &links[1]],
         &["run", &file, "--timeline", &file],
+        &["run", &file, "--trace", &file],
         &["run", &file, "--dump", &dumped],
         &["run", &file, "--races", "--json", &file],
         &["run", "saxpy", "--machine", &machine, "--json", &machine],
@@ -128,6 +129,7 @@ fn an_output_never_overwrites_an_input_or_another_output() {
     let to = format!("to={other}");
     let commands: &[&[&str]] = &[
         &["run", &file, "--json", &other, "--timeline", &other],
+        &["run", &file, "--json", &other, "--trace", &other],
         &["run", &file, "--json", &other, "--dump", &to],
         &["run", &file, "--dump", &to, "--dump", &to],
         &["compare", &file, "--store", &store, "--csv", &other, "--out", &other],
