@@ -42,10 +42,10 @@ QUERIES = {
     "select count(*) as n from stats where severity = 'error' and value > 0": [],
 }
 
-# A read that missed everywhere goes from the L1D over the network to a slice, to DRAM, and back: slices that arrows join, in this order.
+# Of the first 20 reads that miss: one that misses everywhere goes from the L1D over the network to a slice, to DRAM, and back: slices that arrows join, in this order.
 PATH = """
 with recursive path(at, way, length) as (
-  select id, name, 1 from slice where category = 'stage' and name = 'L1D miss'
+  select * from (select id, name, 1 from slice where category = 'stage' and name = 'L1D miss' order by ts limit 20)
   union all
   select f.slice_in, way || ' > ' || category, length + 1 from path join flow f on f.slice_out = at join slice s on s.id = f.slice_in
   where length < 6

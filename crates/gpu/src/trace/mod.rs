@@ -18,8 +18,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use strata_engine::{ClockRatio, Cycle, Log};
-use strata_memory::LineAddress;
 use strata_memory::address_map::{AddressMap, Home};
+use strata_memory::{LineAddress, NodeId};
 use strata_sm::{Key, Launch, SmEvent, SmLog};
 
 pub use options::{TraceOptions, WINDOW_CYCLES};
@@ -85,7 +85,7 @@ impl Tracer {
         }
         let file = machine.file();
         let sms = options.sms(machine)?;
-        let first_slice = strata_memory::NodeId(*file.gpu.sms + file.cpu_cores() + file.gmmus());
+        let first_slice = NodeId(*file.gpu.sms + file.cpu_cores() + file.gmmus());
         let map = file.gpu.address_map(first_slice).map_err(|error| format!("gpu: {error}"))?;
         Ok(Tracer {
             options,
@@ -157,7 +157,8 @@ impl Tracer {
         for (sm, log) in &self.sms {
             let mut events = log.take();
             events.sort_by_key(|(cycle, _): &(Cycle, SmEvent)| *cycle);
-            let accesses = accesses(strata_memory::NodeId(*sm), &events, &mut packets);
+            let mut accesses = accesses(NodeId(*sm), &events, &mut packets);
+            accesses.retain(|access| from <= access.issued);
             of_sms.push((*sm, events, accesses));
         }
         let visits = self.visits(&mut packets);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::machine::Machine;
 
 /// Default length of the window, in core cycles.
-pub const WINDOW_CYCLES: u64 = 10_000;
+pub const WINDOW_CYCLES: u64 = 4_000;
 
 /// What part of a run is traced.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,7 +21,8 @@ fn traced(
     options: &TraceOptions,
     threads: usize,
 ) -> Result<(RunResult, Option<Vec<u8>>), RunError> {
-    let (mut trace, mut progress, mut so_far) = (None, |_: &_| {}, |_: &mut dyn FnMut() -> RunResult| ());
+    let (mut trace, mut progress, mut so_far) =
+        (None, |_: &strata_gpu::Progress| {}, |_: &mut dyn FnMut() -> RunResult| ());
     let mut take = |bytes| trace = bytes;
     let result = run(RunRequest {
         trace: Some((options.clone(), &mut take)),
@@ -156,7 +157,7 @@ fn counts_are_the_counters_and_the_run_is_the_same() {
         let program = test_size(name);
         let (result, trace) = traced(&machine, program.as_ref(), &EVERYTHING, 1).unwrap();
         assert_eq!(result.verdict, Verdict::Verified, "{name}");
-        let mut progress = |_: &_| {};
+        let mut progress = |_: &strata_gpu::Progress| {};
         let plain = run(RunRequest::plain(program.as_ref(), &machine, &mut progress, &mut |_| ())).unwrap();
         assert_eq!(result.statistics, plain.statistics, "{name}: a trace changes nothing");
         let read = Read::new(&trace.unwrap());
