@@ -95,6 +95,13 @@ impl Recorder {
         }
     }
 
+    /// A warp's slot is empty from now on.
+    pub fn leaves(&mut self, warp: usize, now: Cycle) {
+        self.waiting.iter_mut().for_each(|warps| *warps &= !(1 << warp));
+        self.waiting[Stall::NoWarp as usize] |= 1 << warp;
+        self.log.record(now, SmEvent::Waits { warp: warp as u8, cause: Stall::NoWarp });
+    }
+
     fn record_all(&self, now: Cycle) {
         for (cause, warps) in Stall::ALL.into_iter().zip(self.waiting) {
             for warp in members(warps) {

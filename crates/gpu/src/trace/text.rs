@@ -23,7 +23,10 @@ impl<'a> Instructions<'a> {
     pub fn text(&self, pc: u32) -> String {
         match self.line(pc) {
             (number, "") => number,
-            (number, line) => format!("{number}: {line}"),
+            (number, line) => {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                format!("{number}: {}", words.join(" "))
+            }
         }
     }
 

@@ -113,6 +113,13 @@ impl Ledger {
         }
     }
 
+    /// The CTA in these warp slots ends.
+    pub(crate) fn end_cta(&mut self, warps: std::ops::Range<usize>, now: Cycle) {
+        if let Some(recorder) = &mut self.recorder {
+            warps.for_each(|warp| recorder.leaves(warp, now));
+        }
+    }
+
     /// An instruction of a warp.
     pub(crate) fn at(&self, warp: usize, pc: Pc) -> At {
         At { pc, cta: self.warps[warp].cta }
