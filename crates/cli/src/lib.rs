@@ -36,6 +36,7 @@ mod shell;
 mod store;
 mod sweep;
 mod timeline;
+mod trace;
 mod validate;
 mod workload;
 

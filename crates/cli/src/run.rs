@@ -22,6 +22,7 @@ use crate::page::{self, Page};
 use crate::progress::Bar;
 use crate::report::{self, Report};
 use crate::timeline::Timeline;
+use crate::trace::{self, TraceArguments};
 use crate::{Finished, interrupt, print, races, workload};
 
 /// Arguments of `strata run`.
@@ -59,7 +60,7 @@ pub struct RunArguments {
     check: bool,
     /// Find data races instead: run on the reference executor only, without timing.
     #[arg(long, conflicts_with_all = [
-        "threads", "window", "check", "from_launch", "to_launch", "kernel", "warm", "max_cycles", "timeline", "out", "shown", "dumped", "by",
+        "threads", "window", "check", "from_launch", "to_launch", "kernel", "warm", "max_cycles", "timeline", "out", "shown", "dumped", "by", "trace",
     ])]
     races: bool,
     /// Measure only from this launch on, counted from 0. Earlier ones run on the reference executor, in no time.
@@ -82,6 +83,8 @@ pub struct RunArguments {
     json: Option<String>,
     #[command(flatten)]
     breakdown: BreakdownArguments,
+    #[command(flatten)]
+    trace: TraceArguments,
     #[command(flatten)]
     buffers: BufferArguments,
     /// Write counters and energy over time to this CSV file, one line per span.
@@ -133,6 +136,7 @@ impl RunArguments {
             ("--json", self.json.is_some()),
             ("--timeline", self.timeline.is_some()),
             ("--out", self.out.is_some()),
+            ("--trace", self.trace.path().is_some()),
             ("--by or --annotate", !self.breakdown.by().is_empty()),
             ("--show or --dump", !self.buffers.is_empty()),
         ]
@@ -171,6 +175,9 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let mut timeline = arguments.timeline.as_deref().map(Timeline::new).transpose()?;
     let mut page = arguments.out.as_deref().map(Page::new).transpose()?;
     let asked = arguments.breakdown.by();
+    let (traced, trace_file) = arguments.trace.prepare(&machine)?.unzip();
+    let mut trace = None;
+    let mut take_trace = |bytes| trace = Some(bytes);
     let provenance = provenance(&name, &size)?;
     let mut bar = Bar::new(program.name());
     let mut show = |progress: &strata_gpu::Progress| {
@@ -201,6 +208,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         sample_cycles,
         by: &page::with_those_of_a_page(asked.clone(), arguments.out.is_some()),
         watch: None,
+        trace: traced.map(|traced| (traced, &mut take_trace as &mut dyn FnMut(_))),
         progress: &mut show,
         so_far: &mut |result| {
             let mut result = || {
@@ -233,9 +241,10 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     };
     let written = json.as_mut().map_or(Ok(()), |json| json.end(&result));
     let timeline = timeline.map_or(Ok(()), Timeline::end);
+    let traced = trace_file.map_or(Ok(()), |file| trace::write(file, trace.flatten()));
     let is_whole = stopped.is_none();
     let dumps = dumps.into_iter().map(|dump| dump.write(&result.outputs, is_whole));
-    all([stopped.map_or(Ok(()), Err), shown, written, timeline, page].into_iter().chain(dumps))?;
+    all([stopped.map_or(Ok(()), Err), shown, written, timeline, page, traced].into_iter().chain(dumps))?;
     for problem in result.verdict.problems() {
         eprintln!("wrong: {problem}");
     }
@@ -268,6 +277,7 @@ fn files(arguments: &RunArguments, machine: &Machine) -> Files {
     let files = files.writes("--json", arguments.json.as_deref().map(Path::new));
     let files = files.writes("--timeline", arguments.timeline.as_deref());
     let files = files.writes("--out", arguments.out.as_deref());
+    let files = files.writes("--trace", arguments.trace.path());
     let dumped = arguments.buffers.dumped();
     dumped
         .fold(files, |files, (name, path)| files.writes_as(format!("--dump {name}={}", path.display()), path))

@@ -148,10 +148,8 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
             sms: u32::from(sms),
             clock_mhz: *file.clocks.core_mhz,
             flit_bytes: flit_size.bytes(),
-            lsu: match &make.accounts[..] {
-                keys if !keys.is_empty() && !helper_sms.contains(&index) => {
-                    lsu.with_ledger(Ledger::new(keys))
-                }
+            lsu: match ledger(make, index as u16) {
+                Some(ledger) if !helper_sms.contains(&index) => lsu.with_ledger(ledger),
                 _ => lsu,
             },
             unified: file.unified().cloned(),
@@ -236,6 +234,16 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
         parts,
         islands: Islands::new(sms, (cores, file.gmmus()), *file.gpu.channels, networks),
         map,
+    })
+}
+
+/// What an SM counts and records beside its totals, if anything.
+fn ledger(make: &Makers<'_>, sm: u16) -> Option<Ledger> {
+    let log = make.records.get(&sm);
+    let ledger = (!make.accounts.is_empty() || log.is_some()).then(|| Ledger::new(&make.accounts))?;
+    Some(match log {
+        Some(log) => ledger.with_record(log.clone()),
+        None => ledger,
     })
 }
 

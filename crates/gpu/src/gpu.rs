@@ -5,6 +5,7 @@ mod counters;
 mod livelock;
 mod phase;
 mod queue;
+mod rows;
 mod watch;
 
 use std::ops::Range;
@@ -30,6 +31,7 @@ use strata_sm::print::Print;
 use strata_workloads::Failure;
 
 use self::queue::LaunchQueue;
+use self::rows::RowCount;
 use crate::assemble::{Islands, assemble};
 use crate::machine::Machine;
 pub use crate::makers::{Maker, Makers};
@@ -123,6 +125,8 @@ pub struct Gpu {
     ctas_done: Arc<AtomicU64>,
     /// Who looks at the parts.
     watch: Option<Watch>,
+    /// Counts row commands of DRAM, where a trace is asked for.
+    rows: Option<RowCount>,
 }
 
 impl Gpu {
@@ -248,6 +252,7 @@ impl Gpu {
             livelock_patience: livelock::PATIENCE,
             ctas_done: Arc::new(AtomicU64::new(0)),
             watch: None,
+            rows: None,
         };
         let bytes = *file.gpu.memory_mib << 20;
         for channel in 0..gpu.channels() {
@@ -305,6 +310,11 @@ impl Gpu {
     /// Length of a window in cycles.
     pub fn window(&self) -> u64 {
         self.window
+    }
+
+    /// The present core cycle.
+    pub fn now(&self) -> Cycle {
+        self.simulation.now()
     }
 
     /// Gives the SMs in cache mode their kernel, as many CTAs each as its grid has for them. It begins with the first launch, and lives across launches:
@@ -376,13 +386,17 @@ impl Gpu {
             let sample = self.sample_cycles.filter(|_| running).map_or(Cycle::NEVER, next);
             let look = self.next_look(start);
             let watched = if running { self.next_watched() } else { Cycle::NEVER };
-            let pause = sample.min(look).min(lookout.next()).min(watched);
+            let rows = self.next_rows();
+            let pause = sample.min(look).min(lookout.next()).min(watched).min(rows);
             // Threads gain nothing in a cycle.
             let threads = if lookout.is_watching() { 1 } else { options.threads };
             let options = RunOptions { threads, ..options };
             match self.simulation.run_until(pause, options, &mut |now| observe(now, None)) {
                 Stop::Paused => {}
                 stop => break stop,
+            }
+            if pause == rows {
+                self.count_rows_until(pause);
             }
             if pause == sample {
                 if self.dispatcher().finished_at().is_none() {
@@ -408,6 +422,7 @@ impl Gpu {
         };
         let now = self.simulation.now();
         self.settle(now);
+        self.end_rows(now);
         let end = match (&stop, self.dispatcher().finished_at()) {
             (Stop::Quiet { .. }, Some(end)) => Ok(end.next()),
             _ => Err(now),

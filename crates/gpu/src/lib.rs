@@ -20,9 +20,10 @@ pub mod region;
 mod resident;
 pub mod results;
 mod run;
+pub mod trace;
 
 pub use progress::Progress;
-pub use run::{Raced, RunError, RunRequest, find_races, profile_program, run};
+pub use run::{Raced, RunError, RunRequest, Tracing, find_races, profile_program, run};
 
 /// Version of the simulator: the package's version and a hash of the sources that determine numbers.
 pub const SIMULATOR: &str = env!("STRATA_SIMULATOR");

@@ -1,12 +1,15 @@
 //! Custom designs: functions that build the parts of a machine, each replaceable.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use strata_memory::ParameterError;
 use strata_memory::doors::{
     L1d, L1dDesign, L1dSite, LanePath, LanePathDesign, LanePathSite, Llc, LlcDesign, LlcSite, Network,
     NetworkDesign, NetworkSite, RegisterFile, RegisterFileDesign, RegisterFileSite, Scratchpad,
     ScratchpadDesign, ScratchpadSite,
 };
-use strata_sm::Key;
+use strata_sm::{Key, SmLog};
 
 /// Builds the part behind one door from the design that the machine file names and the site where it will
 /// stand. Returns that design built, a wrapper around it, or something else.
@@ -41,6 +44,8 @@ pub struct Makers<'a> {
     pub llc: Maker<'a, dyn LlcDesign, LlcSite, dyn Llc>,
     /// What each SM keeps accounts of, beside its totals.
     pub accounts: Vec<Key>,
+    /// Where SMs record their events, by number, for those that do.
+    pub records: HashMap<u16, Arc<SmLog>>,
 }
 
 impl Default for Makers<'_> {
@@ -53,6 +58,7 @@ impl Default for Makers<'_> {
             network: Box::new(|design, site| design.build(site)),
             llc: Box::new(|design, site| design.build(site)),
             accounts: Vec::new(),
+            records: HashMap::new(),
         }
     }
 }

@@ -21,6 +21,10 @@ use crate::region::Region;
 use crate::results::{
     By, Checked, LaunchResult, PhaseResult, Provenance, RunResult, SimulationCost, Verdict, peak_memory_bytes,
 };
+use crate::trace::{TraceOptions, Tracer};
+
+/// What is traced, and what takes the file.
+pub type Tracing<'a> = (TraceOptions, &'a mut dyn FnMut(Option<Vec<u8>>));
 
 /// What to run, on which machine, and how.
 pub struct RunRequest<'a> {
@@ -56,6 +60,8 @@ pub struct RunRequest<'a> {
     pub by: &'a [By],
     /// Who looks at the machine's parts meanwhile.
     pub watch: Option<Watch>,
+    /// What is traced, if anything, and what is called with the trace at the end; with `None` if no launch was in its window.
+    pub trace: Option<Tracing<'a>>,
     /// Called from time to time with the progress of the run, and for every span.
     pub progress: &'a mut dyn FnMut(&Progress),
     /// Called before the first launch and after each one, with what makes the results until then.
@@ -88,6 +94,7 @@ impl<'a> RunRequest<'a> {
             sample_cycles: None,
             by: &[],
             watch: None,
+            trace: None,
             progress,
             so_far,
         }
@@ -141,7 +148,14 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let by: Vec<By> = By::ALL.into_iter().filter(|by| request.by.contains(by)).collect();
     let keys = [Key::Instruction, Key::Cta, Key::Buffer, Key::Whole];
     let accounts = keys.into_iter().filter(|key| by.iter().any(|by| by.key() == Some(*key))).collect();
-    let mut timed = Gpu::with(machine, options, Makers { accounts, ..Makers::default() })
+    let (traced, mut take_trace) = request.trace.unzip();
+    let tracer = traced.map(|traced| Tracer::new(machine, traced, program.module().text));
+    let tracer = tracer.transpose().map_err(|error| RunError::Refused(format!("trace: {error}")))?;
+    let makers = match &tracer {
+        Some(tracer) => tracer.makers(accounts),
+        None => Makers { accounts, ..Makers::default() },
+    };
+    let mut timed = Gpu::with(machine, options, makers)
         .and_then(|gpu| TimedDevice::on(gpu, machine, program.module(), progress))
         .map_err(RunError::Refused)?;
     timed.report_to(&mut under_way);
@@ -157,6 +171,9 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     about.region.check(timed.kernel_names(), program.plan().as_ref()).map_err(RunError::Refused)?;
     timed.measure_only(about.region.clone());
     timed.gpu().break_down(&by);
+    if let Some(tracer) = tracer {
+        timed.gpu().trace(tracer);
+    }
     let mut left = Vec::new();
     let (outcome, checked, differences) = if check {
         let memory = *machine.file().gpu.memory_mib << 20;
@@ -184,6 +201,9 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
             (Outcome { outputs: left, ..Outcome::default() }, ended)
         }
     };
+    if let (Some(take), Some(tracer)) = (&mut take_trace, timed.gpu().take_trace()) {
+        take(tracer.into_bytes());
+    }
     let stopped = timed.stopped().cloned();
     let launches = timed.launches().to_vec();
     let phases: Vec<PhaseResult> = timed.phases().iter().chain(timed.stopped_phase()).cloned().collect();

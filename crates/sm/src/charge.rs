@@ -1,9 +1,10 @@
-//! Charging lost issue slots to instructions and CTAs, in SMs that keep a ledger.
+//! Charging issue slots to instructions and CTAs, and recording what warps wait for, in SMs that keep a ledger.
 
 use strata_engine::Cycle;
 
 use crate::doors::Doors;
 use crate::ledger::Waiting;
+use crate::record::Waits;
 use crate::sm::Sm;
 use crate::statistics::Stall;
 
@@ -19,11 +20,19 @@ impl<D: Doors> Sm<D> {
     #[inline(never)]
     fn charge_stall_now(&mut self, scheduler: usize, from: Cycle, slots: u64) {
         let stalled = self.stalled(self.shares[scheduler]);
+        let waits = self.recorded_waits(scheduler);
         let Some(ledger) = self.lsu.ledger() else { return };
+        ledger.waits(waits, from);
         let waiting = ledger.choose(scheduler, stalled, from).map(|warp| self.waiting_for(warp, stalled.0));
         if let Some(ledger) = self.lsu.ledger() {
             ledger.lose(scheduler, waiting, slots);
         }
+    }
+
+    /// What a scheduler's warps wait for, if that is recorded.
+    pub(crate) fn recorded_waits(&self, scheduler: usize) -> Option<Waits> {
+        let share = self.shares[scheduler];
+        self.lsu.records().then(|| Waits { share, of: self.waits_of_each(), queued: self.lsu.queued() })
     }
 
     /// Charges a scheduler's slots of cycles in which nothing has changed since the issue stage came to rest.
@@ -71,5 +80,34 @@ impl<D: Doors> Sm<D> {
             | Stall::Fetch => ledger.at(warp, head),
         };
         Waiting { at, producer: awaited.map(|awaited| ledger.writer(warp, awaited)) }
+    }
+
+    /// The warps by what each waits for, as [`Sm::stalled`] ranks causes.
+    fn waits_of_each(&self) -> [(u64, Stall); Stall::COUNT] {
+        let warps = &self.warps;
+        let have = self.fetch.have();
+        let without_collector = self.without_collector();
+        let for_lsu = if self.lsu.can_accept() { 0 } else { self.demands.of_lsu() };
+        let mut left = u64::MAX;
+        let mut take = |warps: u64| {
+            let taken = left & warps;
+            left &= !taken;
+            taken
+        };
+        [
+            (take(!warps.resident), Stall::NoWarp),
+            (take(warps.resolving), Stall::Control),
+            (take(warps.at_barrier), Stall::Barrier),
+            (take(warps.exited), Stall::Drained),
+            (take(warps.at_fence), Stall::Fence),
+            (take(warps.at_copies), Stall::Copies),
+            (take(warps.asleep), Stall::Sleep),
+            (take(!have), Stall::Fetch),
+            (take(warps.blocked & warps.blocked_by_memory), Stall::Memory),
+            (take(warps.blocked), Stall::Execution),
+            (take(without_collector & for_lsu), Stall::LsuFull),
+            (take(without_collector), Stall::CollectorFull),
+            (take(u64::MAX), Stall::Inactive),
+        ]
     }
 }

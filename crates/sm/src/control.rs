@@ -454,6 +454,11 @@ impl<D: Doors> Sm<D> {
             self.warps.resident &= !(1 << warp);
             self.warps.exited &= !(1 << warp);
         }
+        if D::EXTRAS
+            && let Some(ledger) = self.lsu.ledger()
+        {
+            ledger.end_cta(first..first + self.ctas.warps_per_cta as usize, now);
+        }
         self.statistics.ctas += 1;
         self.notify(Notice::CtaDone);
     }

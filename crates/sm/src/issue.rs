@@ -180,7 +180,7 @@ impl<D: Doors> Sm<D> {
 
     /// Warps whose next instruction needs a collector of a pool in which their sub-core has none free.
     #[inline]
-    fn without_collector(&self) -> u64 {
+    pub(crate) fn without_collector(&self) -> u64 {
         self.collectors.full_parts().fold(0, |all, (pool, warps)| all | self.demands.of_pool(pool) & warps)
     }
 
@@ -295,16 +295,14 @@ impl<D: Doors> Sm<D> {
         statistics.issued += 1;
         statistics.active_lanes += u64::from(active.count_ones());
         self.tally.issue(micro.class, lanes.count_ones());
-        if D::EXTRAS
-            && let Some(ledger) = self.lsu.ledger()
-        {
-            let of = (&launch.kernel.code[pc as usize], micro.class);
-            ledger.issued(
-                warp % self.shares.len(),
-                (warp, pc),
-                of,
-                (active.count_ones(), lanes.count_ones()),
-            );
+        if D::EXTRAS && self.lsu.has_ledger() {
+            let scheduler = warp % self.shares.len();
+            let waits = self.recorded_waits(scheduler);
+            if let Some(ledger) = self.lsu.ledger() {
+                ledger.waits(waits, now);
+                let of = (&launch.kernel.code[pc as usize], micro.class);
+                ledger.issued(scheduler, (warp, pc), of, (active.count_ones(), lanes.count_ones()), now);
+            }
         }
 
         let is_control = micro.target.is_none_or(|target| target == Target::CONTROL);

@@ -48,6 +48,7 @@ pub mod occupancy;
 pub mod owners;
 pub mod print;
 mod quiet;
+mod record;
 pub mod scheduler;
 mod scoreboard;
 mod slots;
@@ -67,6 +68,7 @@ pub use ledger::{Account, Accounts, Key, Latencies, Ledger, ServedStatistics};
 pub use multiprocessor::Multiprocessor;
 pub use occupancy::Occupancy;
 pub use print::Print;
+pub use record::{SmEvent, SmLog};
 pub use sm::{Sm, SmId, SmParts};
 
 #[cfg(test)]

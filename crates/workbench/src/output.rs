@@ -45,11 +45,12 @@ impl Output {
     ///
     /// # Errors
     /// If the file cannot be written any more.
-    pub fn write(&mut self, text: &str) -> Result<(), String> {
+    pub fn write(&mut self, contents: impl AsRef<[u8]>) -> Result<(), String> {
+        let contents = contents.as_ref();
         let replaced = match self.is_file().then(|| beside(&self.path)) {
-            Some(Ok((path, file))) => replace(&path, file, text),
+            Some(Ok((path, file))) => replace(&path, file, contents),
             // A pipe or a device, or a file in a folder that takes no other.
-            _ => std::fs::write(&self.path, text),
+            _ => std::fs::write(&self.path, contents),
         };
         replaced.map_err(|error| format!("{}: {error}", self.path.display()))?;
         self.written = true;
@@ -76,8 +77,8 @@ impl Drop for Output {
     }
 }
 
-fn replace(path: &Path, mut file: NamedTempFile, text: &str) -> io::Result<()> {
-    file.as_file_mut().write_all(text.as_bytes())?;
+fn replace(path: &Path, mut file: NamedTempFile, contents: &[u8]) -> io::Result<()> {
+    file.as_file_mut().write_all(contents)?;
     file.as_file().set_permissions(std::fs::metadata(path)?.permissions())?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())

@@ -237,10 +237,27 @@ fn a_region_is_measured_and_the_rest_runs_all_the_same() {
 
 #[test]
 fn outputs_are_checked_before_anything_runs() {
-    for option in ["--json", "--timeline"] {
+    for option in ["--json", "--timeline", "--trace"] {
         let error = refused(&["run", "saxpy", option, "/nowhere/at/all"]);
         assert!(error.starts_with("error: /nowhere/at/all: "), "{error}");
     }
+}
+
+#[test]
+fn a_trace_is_of_cycles_that_are_simulated_on_sms_that_are_there() {
+    let file = folder("trace", &[]).join("run.pftrace").display().to_string();
+    well(&["run", "saxpy", "--trace", &file, "--trace-cycles", "300", "--trace-sms", "0,1"]);
+    let trace = std::fs::read(&file).unwrap();
+    let says = |name: &str| trace.windows(name.len()).any(|bytes| bytes == name.as_bytes());
+    assert!(says("SM 1") && says("warp 0") && says("fetch") && !says("SM 2"));
+    let error = refused(&["run", "saxpy", "--trace", &file, "--trace-sms", "7,15"]);
+    assert_eq!(error, "error: --trace-sms: found SM 15, expected 0 to 14, which run programs\n");
+    let error = refused(&["run", "saxpy", "--trace-cycles", "5"]);
+    assert!(error.contains("--trace <FILE>"), "{error}");
+    let late = ["run", "saxpy", "--trace", &file, "--trace-from", "1000000000"];
+    let error = refused(&late);
+    assert!(error.contains("no launch ran in the cycles of the trace"), "{error}");
+    assert_eq!(std::fs::read(&file).unwrap(), trace, "the file stays as it was");
 }
 
 #[test]

@@ -111,6 +111,7 @@ fn an_output_never_overwrites_an_input_or_another_output() {
         &["run", &file, "--json", &links[1]],
         &["run", &file, "--timeline", &file],
         &["run", &file, "--out", &links[1]],
+        &["run", &file, "--trace", &file],
         &["run", &file, "--dump", &dumped],
         &["run", &file, "--races", "--json", &file],
         &["run", "saxpy", "--machine", &machine, "--json", &machine],
@@ -129,6 +130,7 @@ fn an_output_never_overwrites_an_input_or_another_output() {
     let to = format!("to={other}");
     let commands: &[&[&str]] = &[
         &["run", &file, "--json", &other, "--timeline", &other],
+        &["run", &file, "--json", &other, "--trace", &other],
         &["run", &file, "--json", &other, "--dump", &to],
         &["run", &file, "--json", &other, "--out", &other],
         &["run", &file, "--dump", &to, "--dump", &to],

@@ -26,6 +26,7 @@ use crate::progress::Progress;
 use crate::region::Region;
 use crate::resident::{Resident, resident};
 use crate::results::{Before, Breakdown, LaunchResult, PhaseResult, RunSchedule, Sample, since};
+use crate::trace::Tracer;
 
 /// Location of a kernel's code.
 #[derive(Clone, Copy)]
@@ -61,6 +62,8 @@ pub struct Modelled {
     measured: (Vec<Group>, u64),
     /// The same counters by what was asked for.
     breakdowns: Vec<Breakdown>,
+    /// `None` unless a trace is asked for.
+    tracer: Option<Tracer>,
 }
 
 impl Modelled {
@@ -98,6 +101,7 @@ impl Modelled {
             region: Region::default(),
             measured: (Vec::new(), 0),
             breakdowns: Vec::new(),
+            tracer: None,
         })
     }
 
@@ -128,6 +132,16 @@ impl Modelled {
     /// Looks at the parts of all later launches and host phases.
     pub fn watch(&mut self, watch: Watch) {
         self.gpu.watch(watch);
+    }
+
+    /// Traces later launches. The GPU has the parts of the tracer's [makers](Tracer::makers).
+    pub fn trace(&mut self, tracer: Tracer) {
+        self.tracer = Some(tracer);
+    }
+
+    /// Takes the trace so far.
+    pub fn take_trace(&mut self) -> Option<Tracer> {
+        self.tracer.take()
     }
 
     /// Core cycles of all launches and host phases so far.
@@ -228,12 +242,19 @@ impl Modelled {
             sample: None,
         };
         let started = Instant::now();
+        let start = self.gpu.now();
+        if let Some(tracer) = &mut self.tracer {
+            self.gpu.count_rows(tracer.begin(launch.number, start));
+        }
         let meter = self.meter.as_ref();
         let finished = self.gpu.launch(launch, &mut |Observed { cycle, ctas_done, counted }| {
             (state.cycle, state.ctas_done) = (cycle.0, ctas_done);
             state.sample = spans.as_mut().zip(counted).map(|(spans, end)| spans.end(meter, end));
             progress(&state);
         });
+        if let Some(tracer) = &mut self.tracer {
+            tracer.end(launch, (start, self.gpu.now()), &self.gpu.take_rows());
+        }
         self.seconds += started.elapsed().as_secs_f64();
         let (finished, stopped) = match finished {
             Ok(finished) => (Some(finished), None),

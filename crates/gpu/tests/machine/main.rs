@@ -50,6 +50,7 @@ mod tensor;
 mod textures;
 mod timeline;
 mod tiny_cache;
+mod trace;
 mod translation;
 mod unified;
 mod warps;

@@ -14,6 +14,8 @@ mod latency;
 mod lost;
 mod served;
 
+use std::sync::Arc;
+
 use strata_engine::Cycle;
 use strata_engine::statistics::Statistics;
 use strata_memory::bits::members;
@@ -32,6 +34,7 @@ use crate::collector::PREDICATES;
 use crate::launch::Launch;
 use crate::lsu::{LsuStatistics, Moved};
 use crate::quiet::SCHEDULERS;
+use crate::record::{Recorder, SmEvent, SmLog, Waits};
 use crate::scoreboard::Awaited;
 use crate::slots::Slots;
 use crate::statistics::Stall;
@@ -64,6 +67,8 @@ pub struct Ledger {
     answers: Answers,
     /// By scheduler: what it loses its slots for.
     lost: [Lost; SCHEDULERS],
+    /// What events are recorded with, where a trace is asked for.
+    recorder: Option<Recorder>,
 }
 
 impl Ledger {
@@ -76,13 +81,21 @@ impl Ledger {
             charged: LsuStatistics::default(),
             answers: Answers::default(),
             lost: Default::default(),
+            recorder: None,
         }
+    }
+
+    /// The ledger of an SM that also records its events.
+    #[must_use]
+    pub fn with_record(self, log: Arc<SmLog>) -> Ledger {
+        Ledger { recorder: Some(Recorder::new(log)), ..self }
     }
 
     /// Begins the accounts of a launch.
     pub(crate) fn begin(&mut self, launch: &Launch, counted: &LsuStatistics) {
         self.charged = *counted;
         self.answers = Answers::default();
+        self.recorder.iter_mut().for_each(Recorder::begin);
         for table in &mut self.tables {
             table.begin(launch);
         }
@@ -99,6 +112,13 @@ impl Ledger {
     pub(crate) fn start_cta(&mut self, cta: u64, warps: std::ops::Range<usize>) {
         for warp in warps {
             (self.warps[warp].cta, self.warps[warp].last) = (cta, 0);
+        }
+    }
+
+    /// The CTA in these warp slots ends.
+    pub(crate) fn end_cta(&mut self, warps: std::ops::Range<usize>, now: Cycle) {
+        if let Some(recorder) = &mut self.recorder {
+            warps.for_each(|warp| recorder.leaves(warp, now));
         }
     }
 
@@ -119,6 +139,7 @@ impl Ledger {
         (warp, pc): (usize, Pc),
         (instruction, class): (&Instruction, Class),
         (active, lanes): (u32, u32),
+        now: Cycle,
     ) {
         self.lost[scheduler % SCHEDULERS].end();
         let of = &mut self.warps[warp];
@@ -128,6 +149,7 @@ impl Ledger {
         }
         members(instruction.pred_writes.into()).for_each(|predicate| of.predicate_writers[predicate] = pc);
         let at = At { pc, cta: of.cta };
+        self.record(now, SmEvent::Issued { warp: warp as u8, pc, cta: at.cta, lanes });
         self.charge(Some(at), |account| account.issue(class, active, lanes));
     }
 
@@ -180,10 +202,11 @@ impl Ledger {
         self.charge_access(at, line, |account| add(&mut account.lsu));
     }
 
-    /// The L1D has taken an access.
-    pub(crate) fn accepted(&mut self, offered: Offered, now: Cycle) {
+    /// The L1D has taken an access of an instruction that came to the load/store unit in cycle `issued`.
+    pub(crate) fn accepted(&mut self, offered: Offered, issued: Cycle, now: Cycle) {
         let at = self.at(offered.warp.into(), offered.pc);
-        let Offered { token, line, bytes, waits, .. } = offered;
+        let Offered { token, pc, warp, line, bytes, waits } = offered;
+        self.record(now, SmEvent::Access { token, warp, pc, line, bytes, waits, issued });
         self.answers.accepted(token, InFlight { at, line, bytes, since: now, waits });
     }
 
@@ -195,11 +218,31 @@ impl Ledger {
     /// The L1D has completed an access, which the load/store unit has counted.
     pub(crate) fn completed(&mut self, token: u32, now: Cycle) {
         self.charged.completions += 1;
+        self.record(now, SmEvent::Completed { token });
         let access = self.answers.completed(token);
         let served = access.waits.then(|| (self.answers.source(&access), now.since(access.since)));
         self.charge_access(access.at, Some(access.line), |account| account.complete(access.bytes, served));
         if let Some((source, cycles)) = served {
             self.tables.iter_mut().for_each(|table| table.served(source, cycles));
+        }
+    }
+
+    /// What a scheduler's warps wait for from now on, where that is recorded.
+    pub(crate) fn waits(&mut self, waits: Option<Waits>, now: Cycle) {
+        if let (Some(recorder), Some(waits)) = (&mut self.recorder, waits) {
+            recorder.waits(&waits, now);
+        }
+    }
+
+    /// Whether events are recorded.
+    pub(crate) fn records(&self) -> bool {
+        self.recorder.is_some()
+    }
+
+    /// Records an event, where events are recorded.
+    pub(crate) fn record(&self, now: Cycle, event: SmEvent) {
+        if let Some(recorder) = &self.recorder {
+            recorder.record(now, event);
         }
     }
 

@@ -7,9 +7,11 @@ use strata_engine::Cycle;
 use strata_memory::doors::{Completion, L1d};
 
 use super::Lsu;
+use super::device::Accepted;
 use super::entry::{OWN, Place};
 use super::moved::{Moved, OFFER};
 use crate::ledger::{Accounts, Ledger};
+use crate::record::SmEvent;
 
 /// The values of counters before an event.
 pub(crate) struct Before<const N: usize> {
@@ -28,6 +30,11 @@ impl Lsu {
     #[inline]
     pub(crate) fn has_ledger(&self) -> bool {
         self.ledger.is_some()
+    }
+
+    /// Whether the SM records its events.
+    pub(crate) fn records(&self) -> bool {
+        self.ledger.as_ref().is_some_and(|ledger| ledger.records())
     }
 
     /// What the SM keeps its accounts in.
@@ -81,6 +88,9 @@ impl Lsu {
         if let Some(ledger) = &mut self.ledger {
             let at = ledger.at(entry.warp.into(), entry.pc);
             ledger.add((at, None), |s| [&mut s.finished, &mut s.latency_cycles], &[1, cycles]);
+            let (warp, pc, issued) = (entry.warp, entry.pc, entry.issued);
+            let now = issued + cycles;
+            ledger.record(now, SmEvent::Ended { warp, pc, issued, written: now + self.writeback_latency });
         }
     }
 
@@ -100,8 +110,9 @@ impl Lsu {
             let at = ledger.at(offered.warp.into(), offered.pc);
             let moved = std::array::from_fn(|place| after[place] - before[place]);
             ledger.add((at, Some(offered.line)), OFFER, &moved);
-            if accepted.is_some() {
-                ledger.accepted(offered, now);
+            if let Some(Accepted { entry: place, .. }) = accepted {
+                let issued = if place == OWN { now } else { self.table.get(place).issued };
+                ledger.accepted(offered, issued, now);
             }
         }
         self.take_accepted(accepted, now)

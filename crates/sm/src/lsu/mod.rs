@@ -204,6 +204,11 @@ impl Lsu {
         self.front < self.queue && self.table.has_room()
     }
 
+    /// Occupied entries of the front.
+    pub(crate) fn queued(&self) -> u32 {
+        self.front
+    }
+
     /// Takes the accesses that the L1D has completed.
     #[inline(always)]
     pub fn complete(&mut self, l1d: &mut (impl L1d + ?Sized), now: Cycle) {

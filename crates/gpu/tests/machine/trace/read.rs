@@ -1,0 +1,98 @@
+//! A trace, read.
+
+use std::collections::HashMap;
+
+use prost::Message;
+use strata_gpu::trace::proto::{EventType, Interned, Trace};
+
+/// A slice with its names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slice {
+    pub track: u64,
+    pub name: String,
+    pub category: String,
+    pub from: u64,
+    pub to: u64,
+    pub flow: Option<u64>,
+}
+
+/// What a trace says.
+pub struct Read {
+    /// In the order in which they begin.
+    pub slices: Vec<Slice>,
+    /// Names of processes, in order.
+    pub processes: Vec<String>,
+    /// By track: its name, and the values of a counter.
+    counters: Vec<(String, Vec<u64>)>,
+}
+
+impl Read {
+    /// Checks that every event has a track and a name that were announced, that slices end on their tracks in the order of nesting, and
+    /// that time does not go back.
+    pub fn new(bytes: &[u8]) -> Read {
+        let trace = Trace::decode(bytes).expect("a trace");
+        let (mut names, mut categories) = (HashMap::new(), HashMap::new());
+        let mut tracks: HashMap<u64, String> = HashMap::new();
+        let mut counters: HashMap<u64, Vec<u64>> = HashMap::new();
+        let mut open: HashMap<u64, Vec<usize>> = HashMap::new();
+        let mut read = Read { slices: Vec::new(), processes: Vec::new(), counters: Vec::new() };
+        let mut last = 0;
+        let learn = |known: &mut HashMap<u64, String>, new: &[Interned]| {
+            known.extend(new.iter().map(|one| (one.iid.unwrap(), one.name.clone().unwrap())));
+        };
+        for packet in trace.packet {
+            assert_eq!(packet.trusted_packet_sequence_id, Some(1));
+            if let Some(track) = packet.track_descriptor {
+                if let Some(process) = &track.process {
+                    read.processes.push(process.process_name.clone().unwrap());
+                }
+                let known = tracks.insert(track.uuid.unwrap(), track.name.unwrap_or_default());
+                assert_eq!(known, None, "a track is announced once");
+            }
+            if let Some(data) = packet.interned_data {
+                learn(&mut names, &data.event_names);
+                learn(&mut categories, &data.event_categories);
+            }
+            let Some(event) = packet.track_event else { continue };
+            let (at, track) = (packet.timestamp.unwrap(), event.track_uuid.unwrap());
+            assert!(tracks.contains_key(&track) && last <= at);
+            last = at;
+            if event.r#type == Some(EventType::SliceBegin as i32) {
+                open.entry(track).or_default().push(read.slices.len());
+                read.slices.push(Slice {
+                    track,
+                    name: names[&event.name_iid.unwrap()].clone(),
+                    category: categories[&event.category_iids[0]].clone(),
+                    from: at,
+                    to: u64::MAX,
+                    flow: event.flow_ids.first().copied(),
+                });
+            } else if event.r#type == Some(EventType::SliceEnd as i32) {
+                let slice = open.get_mut(&track).and_then(Vec::pop).expect("what ends has begun");
+                read.slices[slice].to = at;
+                let inside =
+                    open[&track].iter().all(|outer| read.slices[*outer].from <= read.slices[slice].from);
+                assert!(inside, "slices nest");
+            } else {
+                counters.entry(track).or_default().push(event.counter_value.unwrap() as u64);
+            }
+        }
+        assert!(open.values().all(Vec::is_empty), "every slice ends");
+        read.counters =
+            counters.into_iter().map(|(track, values)| (tracks[&track].clone(), values)).collect();
+        read
+    }
+
+    /// The values of all counters of a name.
+    pub fn values(&self, name: &str) -> Vec<u64> {
+        let values: Vec<u64> =
+            self.counters.iter().filter(|(of, _)| of == name).flat_map(|(_, v)| v.clone()).collect();
+        assert!(!values.is_empty(), "no counter {name}");
+        values
+    }
+
+    /// Their sum.
+    pub fn sum(&self, name: &str) -> u64 {
+        self.values(name).iter().sum()
+    }
+}
