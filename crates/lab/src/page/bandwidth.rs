@@ -5,7 +5,7 @@ use strata_gpu::machine::Machine;
 
 use super::bars;
 use super::colour::Palette;
-use super::run_numbers::{of_design, of_machine, seconds, sum_of, value_of};
+use super::run_numbers::{of_design, of_machine, seconds, sum_of, value_of, working_sms};
 use crate::record::Record;
 
 /// A level, with what it moved and what it could.
@@ -25,16 +25,16 @@ pub struct Channel {
     pub is_level: bool,
 }
 
+/// Bytes of a line, of every machine: the most that an access has.
+const LINE: f64 = 128.0;
+
 /// The levels whose bytes a run counted.
 pub fn channels(record: &Record, machine: Option<&Machine>) -> Vec<Channel> {
     let gpu = |key: &str| of_machine(record, &format!("gpu.{key}"));
-    // SMs in cache mode, and those that rest, run no kernel.
-    let idle = gpu("cache_sms").unwrap_or_default() + gpu("gated_sms").unwrap_or_default();
-    let sms = gpu("sms").map(|sms| sms - idle);
+    let sms = working_sms(record);
     let slices = gpu("channels").zip(gpu("slices_per_channel")).map(|(channels, each)| channels * each);
     let core = of_machine(record, "clocks.core_mhz");
     let mhz = |clock: &str| of_machine(record, &format!("clocks.{clock}")).or(core);
-    let line = of_machine(record, "lsu.segment_bytes");
     let mut channels = Vec::new();
     let mut add = |name, place, is_level, bytes: Option<f64>, peak: Option<(f64, String)>| {
         let (peak, how) = peak.map_or((None, String::new()), |(peak, how)| (Some(peak), how));
@@ -45,7 +45,8 @@ pub fn channels(record: &Record, machine: Option<&Machine>) -> Vec<Channel> {
         Some((count * width * mhz * 1e6, format!("{count} {what} of {width} B a cycle at {mhz} MHz")))
     };
     let ports = of_design(record, "l1d", "accesses_per_cycle").unwrap_or(1.0);
-    let l1d = of(sms.map(|sms| sms * ports), line, core, "ports");
+    let width = of_design(record, "l1d", "sector_bytes").unwrap_or(LINE);
+    let l1d = of(sms.map(|sms| sms * ports), Some(width), core, "ports");
     add("L1D", 2, true, value_of(record, "lsu", "bytes_accessed"), l1d);
     let flit = of_design(record, "network", "flit_bytes");
     let ends = sms.zip(slices).map(|(sms, slices)| sms.min(slices));
@@ -56,7 +57,7 @@ pub fn channels(record: &Record, machine: Option<&Machine>) -> Vec<Channel> {
         add(name, place, false, value_of(record, group, "wire_bytes"), peak);
     }
     let payload = ["network.request", "network.reply"].map(|group| value_of(record, group, "payload_bytes"));
-    let width = of_design(record, "llc", "data_bytes_per_cycle").or(line);
+    let width = of_design(record, "llc", "data_bytes_per_cycle").or(Some(LINE));
     let llc = payload.into_iter().flatten().reduce(|one, other| one + other);
     add("LLC", 4, true, llc, of(slices, width, mhz("l2_mhz"), "slices"));
     let dram = machine.map(|machine| machine.facts().dram_bytes_per_second);

@@ -7,7 +7,7 @@ use super::bandwidth::Channel;
 use super::bars;
 use super::chart::px;
 use super::colour::Palette;
-use super::run_numbers::{of_machine, seconds, value_of};
+use super::run_numbers::{of_machine, seconds, value_of, working_sms};
 use crate::record::Record;
 use crate::report::number;
 
@@ -80,7 +80,7 @@ fn power(value: f64) -> String {
 pub fn roofline(record: &Record, channels: &[Channel], palette: &mut Palette) -> Option<Markup> {
     let instructions = value_of(record, "run", "warp_instructions").filter(|count| *count > 0.0)?;
     let of = |path: &str| of_machine(record, path);
-    let issue = of("gpu.sms")? * of("sm.schedulers")? * of("clocks.core_mhz")? / 1e3;
+    let issue = working_sms(record)? * of("sm.schedulers")? * of("clocks.core_mhz")? / 1e3;
     let reached = Reached { rate: instructions / seconds(record)? / 1e9, issue };
     let roofs: Vec<Roof<'_>> = channels
         .iter()

@@ -26,6 +26,13 @@ pub fn of_design(record: &Record, door: &str, key: &str) -> Option<f64> {
     designs.keys().find_map(|design| of_machine(record, &format!("{door}.{design}.{key}")))
 }
 
+/// SMs of the machine that run kernels: not those in cache mode, and not those that rest.
+pub fn working_sms(record: &Record) -> Option<f64> {
+    let of = |key: &str| of_machine(record, &format!("gpu.{key}"));
+    let idle = of("cache_sms").unwrap_or_default() + of("gated_sms").unwrap_or_default();
+    of("sms").map(|sms| sms - idle)
+}
+
 /// Time of a run in seconds.
 pub fn seconds(record: &Record) -> Option<f64> {
     let seconds = value_of(record, "run", "cycles")? / (value_of(record, "run", "core_mhz")? * 1e6);

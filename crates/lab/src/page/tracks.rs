@@ -132,39 +132,70 @@ fn tracks(spans: &[&Span], core_mhz: f64, dram_peak: Option<f64>) -> Vec<Track> 
 
 /// Where each launch begins, as a ribbon in which kernels have their names.
 fn launches(timeline: &Timeline) -> Markup {
-    let end = timeline.end().max(1) as f64;
-    let mut pieces: Vec<(f64, f64, String, usize)> = Vec::new();
     let mut kernels: Vec<&str> = Vec::new();
-    let starts: Vec<_> = timeline.starts().collect();
-    for (place, (start, kernel)) in starts.iter().enumerate() {
-        let next = starts.get(place + 1).map_or(timeline.end(), |(next, _)| next.cycle);
-        let known = kernels.iter().position(|known| known == kernel).unwrap_or_else(|| {
+    for (_, kernel) in timeline.starts() {
+        if !kernels.contains(&kernel) {
             kernels.push(kernel);
-            kernels.len() - 1
-        });
-        let (from, to) = (WIDTH * start.cycle as f64 / end, WIDTH * next as f64 / end);
-        let said = format!("launch {}, {kernel}: {} cycles", start.launch, grouped(next - start.cycle));
-        match pieces.last_mut() {
-            // What would be too narrow to be seen belongs to its neighbour.
-            Some(last) if starts.len() > MARKED && last.3 == known => last.1 = to,
-            _ => pieces.push((from, to, said, known)),
         }
     }
+    let place = |kernel: &str| kernels.iter().position(|known| *known == kernel).unwrap_or_default() % 4;
     html! {
         div.ribbon {
             svg width="100%" height="14" viewBox="0 0 1000 14" preserveAspectRatio="none" role="img" aria-label="launches" {
-                @for (from, to, said, kernel) in &pieces {
-                    rect class=(format!("k{}", kernel % 4)) x=(format!("{from:.2}")) width=(format!("{:.2}", (to - from).max(0.3)))
-                        height="14" { title { (said) } }
+                @for piece in pieces(timeline) {
+                    rect class=(format!("k{}", place(piece.kernel))) x=(format!("{:.2}", piece.from))
+                        width=(format!("{:.2}", (piece.to - piece.from).max(0.3))) height="14" { title { (piece.said()) } }
                 }
             }
             div.legend {
-                @for (place, kernel) in kernels.iter().take(8).enumerate() {
-                    span.key { i class=(format!("k{}", place % 4)) {} (kernel) }
-                }
+                @for kernel in kernels.iter().take(8) { span.key { i class=(format!("k{}", place(kernel))) {} (kernel) } }
             }
         }
     }
+}
+
+/// A piece of the ribbon: a launch, or several that would be too narrow to be seen.
+struct Piece<'a> {
+    launches: (u64, u64),
+    kernel: &'a str,
+    cycles: u64,
+    from: f64,
+    to: f64,
+}
+
+impl Piece<'_> {
+    fn said(&self) -> String {
+        let cycles = grouped(self.cycles);
+        match self.launches {
+            (first, last) if first == last => format!("launch {first}, {}: {cycles} cycles", self.kernel),
+            (first, last) => format!("launches {first} to {last}: {cycles} cycles"),
+        }
+    }
+}
+
+fn pieces(timeline: &Timeline) -> Vec<Piece<'_>> {
+    let end = timeline.end().max(1) as f64;
+    let x = |cycle: u64| WIDTH * cycle as f64 / end;
+    let starts: Vec<_> = timeline.starts().collect();
+    let mut pieces: Vec<Piece<'_>> = Vec::new();
+    for (place, (start, kernel)) in starts.iter().enumerate() {
+        let next = starts.get(place + 1).map_or(timeline.end(), |(next, _)| next.cycle);
+        match pieces.last_mut().filter(|last| starts.len() > MARKED && last.to - last.from < 1.0) {
+            Some(last) => {
+                last.launches.1 = start.launch;
+                last.cycles += next - start.cycle;
+                last.to = x(next);
+            }
+            None => pieces.push(Piece {
+                launches: (start.launch, start.launch),
+                kernel,
+                cycles: next - start.cycle,
+                from: x(start.cycle),
+                to: x(next),
+            }),
+        }
+    }
+    pieces
 }
 
 impl Track {
