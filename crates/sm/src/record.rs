@@ -54,18 +54,21 @@ pub(crate) struct Recorder {
     /// By cause, the warps that were said to wait for it.
     waiting: [u64; Stall::COUNT],
     queued: u32,
+    /// The first cycle of the launch in which something was said.
+    first: Option<Cycle>,
     /// Whether what held when the log opened has been recorded.
     has_begun: bool,
 }
 
 impl Recorder {
     pub fn new(log: Arc<SmLog>) -> Recorder {
-        Recorder { log, waiting: [0; Stall::COUNT], queued: 0, has_begun: false }
+        Recorder { log, waiting: [0; Stall::COUNT], queued: 0, first: None, has_begun: false }
     }
 
     /// A launch begins.
     pub fn begin(&mut self) {
-        (self.waiting, self.queued, self.has_begun) = ([0; Stall::COUNT], 0, false);
+        (self.waiting, self.queued) = ([0; Stall::COUNT], 0);
+        (self.first, self.has_begun) = (None, false);
     }
 
     pub fn record(&self, now: Cycle, event: SmEvent) {
@@ -78,9 +81,10 @@ impl Recorder {
         if self.log.is_over(now) {
             return;
         }
+        let first = *self.first.get_or_insert(now);
         if !self.has_begun && self.log.is_open(now) {
             self.has_begun = true;
-            self.record_all(self.log.from());
+            self.record_all(self.log.from().max(first));
         }
         for (warps, cause) in of {
             let known = self.waiting[*cause as usize];

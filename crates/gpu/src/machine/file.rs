@@ -22,7 +22,6 @@ use strata_sm::lsu::LsuConfig;
 use super::counts::{Clocks, GpuConfig};
 use super::doors::Doors;
 use super::endurance::EnduranceSection;
-use super::helpers::misfit;
 use crate::energy::EnergySection;
 
 /// Contents of a machine file: the sections that every machine has, and the designs behind its doors.
@@ -94,6 +93,11 @@ pub struct Sections {
     /// Arrays whose cells wear out, by structure.
     #[serde(default)]
     pub endurance: EnduranceSection,
+}
+
+/// A refusal of numbers that do not fit a machine. Those of a system's file are its paper's GPU's, so another has to be shown its own.
+pub(super) fn misfit(message: &str) -> String {
+    format!("{message} (`strata machine fit` prints numbers that fit)")
 }
 
 impl MachineFile {

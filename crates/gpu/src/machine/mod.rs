@@ -334,7 +334,7 @@ impl Machine {
     /// The keys with which the kernel does not fit them, what was found and what was expected.
     pub fn helper(&self) -> Result<Option<Helper>, String> {
         helpers::compile(&self.file, |warps| self.compile_options_for(warps))
-            .map_err(|message| helpers::misfit(&message))
+            .map_err(|message| file::misfit(&message))
     }
 
     /// Number of CTAs of a kernel that fit on an SM together, with `threads` threads and `shared_bytes` bytes

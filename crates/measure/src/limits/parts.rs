@@ -266,11 +266,19 @@ fn first_that_fits<T: Copy>(
 /// As many MSHRs as there can be accesses, and as many accesses in each as can be.
 fn without_mshr_limit(machine: &Machine) -> Result<Machine, String> {
     let entries = number(machine, "lsu.accesses")?.min(MOST);
-    let mut sizes = [1024, 512, 256, 128, 64, 32].map(|merges| (entries, MOST, merges)).to_vec();
-    sizes.extend([(entries, 1024, 64), (1024, 1024, 32), (512, 512, 16), (1, 512, 16)]);
-    first_that_fits(&sizes, |(of_l1d, of_llc, merges)| {
+    // Entries of L1D and LLC, and accesses in each of either: an entry of the LLC may have a request of every SM.
+    let sizes = [
+        ((entries, MOST), (1024, 1024)),
+        ((entries, MOST), (128, 1024)),
+        ((entries, 1024), (64, 1024)),
+        ((entries, 1024), (64, 256)),
+        ((1024, 1024), (32, 256)),
+        ((512, 512), (16, 128)),
+        ((1, 512), (16, 16)),
+    ];
+    first_that_fits(&sizes, |(entries, merges)| {
         let mut layer = Table::new();
-        for (door, entries) in [("l1d", of_l1d), ("llc", of_llc)] {
+        for (door, entries, merges) in [("l1d", entries.0, merges.0), ("llc", entries.1, merges.1)] {
             let (name, keys) = design(machine, door)?;
             let mut more = keys.clone();
             for (key, most) in

@@ -29,11 +29,6 @@ pub struct Helper {
     pub registers: Option<Vec<u32>>,
 }
 
-/// A refusal of numbers that do not fit a machine. Those of a system's file are its paper's GPU's, so another has to be shown its own.
-pub(super) fn misfit(message: &str) -> String {
-    format!("{message} (`strata machine fit` prints numbers that fit)")
-}
-
 /// Compiles the kernel with options for so many warps; `None` if the machine has no SMs in cache mode, or these rest.
 ///
 /// # Errors

@@ -55,7 +55,8 @@ impl Read {
             }
             let Some(event) = packet.track_event else { continue };
             let (at, track) = (packet.timestamp.unwrap(), event.track_uuid.unwrap());
-            assert!(tracks.contains_key(&track) && last <= at);
+            assert!(tracks.contains_key(&track), "an event has a track");
+            assert!(last <= at, "time does not go back: {at} after {last} on {}: {event:?}", tracks[&track]);
             last = at;
             if event.r#type == Some(EventType::SliceBegin as i32) {
                 open.entry(track).or_default().push(read.slices.len());
