@@ -96,8 +96,6 @@ pub struct TraceFile {
     texts: Texts,
     slices: Vec<Slice>,
     counts: Vec<(u64, Track, u64)>,
-    /// Whether a packet has said that strings are numbered.
-    has_begun: bool,
 }
 
 /// The one writer of a trace.
@@ -201,8 +199,9 @@ impl TraceFile {
         self.counts.push((at, track, value));
     }
 
-    /// Writes what has been added, ordered by time; of what happens in the same cycle, ends come before beginnings.
-    pub fn flush(&mut self) {
+    /// Writes what has been added, ordered by time, over launches, too: the last results of one are written while the next begins. Of what
+    /// happens in the same cycle, ends come before beginnings.
+    fn write_events(&mut self) {
         let slices = std::mem::take(&mut self.slices);
         let counts = std::mem::take(&mut self.counts);
         let mut events = Vec::with_capacity(2 * slices.len() + counts.len());
@@ -268,7 +267,7 @@ impl TraceFile {
             debug_annotation_names: std::mem::take(&mut self.values.new),
             debug_annotation_string_values: std::mem::take(&mut self.texts.new),
         };
-        let sequence_flags = Some(if std::mem::replace(&mut self.has_begun, true) { 2 } else { 1 });
+        let sequence_flags = Some(1);
         let interned_data = Some(interned_data);
         self.write(TracePacket { sequence_flags, interned_data, ..TracePacket::default() });
     }
@@ -281,7 +280,8 @@ impl TraceFile {
     }
 
     /// The bytes of the file.
-    pub fn into_bytes(self) -> Vec<u8> {
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        self.write_events();
         self.bytes
     }
 }

@@ -172,7 +172,6 @@ impl Tracer {
         memory::draw_partitions(&mut self.file, &visits, &|slice| map.channel_of(slice).0, first_flow);
         self.draw_rows(rows);
         self.next_flow += packets.len() as u64;
-        self.file.flush();
         self.ptx = ptx;
     }
 

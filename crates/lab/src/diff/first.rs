@@ -102,7 +102,8 @@ pub(super) fn find_beyond(left: &Repeat, right: &Repeat, every: u64, how: How<'_
         return Ok(First::Here(Box::new(parting(&coarse, true, slots))));
     }
     let every_cycle = at <= every;
-    let from = if every_cycle { 0 } else { coarse.alike + 1 };
+    // It begins with a look at which they are alike, so that it can tell from when on they are not.
+    let from = if every_cycle { 0 } else { coarse.alike };
     let fine = pass(from, u64::MAX)?;
     // It looks wherever the first one found a difference, too, but for launches that end elsewhere.
     let found = if fine.parted.is_some() { &fine } else { &coarse };
