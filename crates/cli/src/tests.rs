@@ -20,7 +20,8 @@ fn help_ends_with_an_example_that_parses() {
         assert!(help.starts_with("Example:\n") && !examples.is_empty(), "{name} has no example: {help}");
         for example in examples {
             assert!(example.starts_with(&name), "{name}: {example}");
-            let parsed = Arguments::try_parse_from(example.split_whitespace());
+            let words = shlex::split(example).expect("quotes are closed");
+            let parsed = Arguments::try_parse_from(words);
             assert!(parsed.is_ok(), "{example}: {}", parsed.err().expect("it is wrong"));
         }
     }

@@ -23,7 +23,7 @@ pub fn add(registry: Registry) -> Registry {
     registry
         .with_l1d::<blocking_l1d::Config>("blocking")
         .with_llc::<direct_mapped_llc::Config>("direct-mapped")
-        .with_network::<ideal_network::Config>("ideal")
+        .with_network::<ideal_network::Config>("switchless")
         .with_register_file::<ported_registers::Config>("ported")
         .with_replacement::<evict_latest::EvictLatest>("evict-latest")
         .with_prefetch::<next_pair::NextPair>("pair")

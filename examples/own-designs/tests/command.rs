@@ -7,7 +7,7 @@ use std::process::Command;
 const OWN: [(&str, &str, &str, &str); 4] = [
     ("blocking", "l1d", "blocking", "blocking_l1d.hits"),
     ("direct-mapped", "llc", "direct-mapped", "direct_mapped_llc.fetches"),
-    ("ideal", "network", "ideal", "ideal_network.request.bytes"),
+    ("switchless", "network", "switchless", "ideal_network.request.bytes"),
     ("ported", "sm.register_file", "ported", "ported_registers.reads"),
 ];
 

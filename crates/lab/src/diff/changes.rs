@@ -184,9 +184,7 @@ mod tests {
     #[test]
     fn all_changes_make_the_other_machine() {
         let left = table(&[], &[]);
-        for right in
-            [table(&["l1-sram"], &["sm.schedulers=1"]), table(&["dy-fuse"], &["dram.row_bytes=4096"])]
-        {
+        for right in [table(&["l1-sram"], &["sm.schedulers=1"]), table(&["dy-fuse"], &["dram.banks=8"])] {
             let changes = changes(&left, &right);
             assert!(!changes.is_empty());
             let all = with(&left, &changes, &vec![true; changes.len()]);
