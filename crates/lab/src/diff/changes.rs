@@ -75,7 +75,7 @@ fn cited(table: &Table) -> Option<&Value> {
 pub fn changes(left: &Table, right: &Table) -> Vec<Change> {
     let mut places = Vec::new();
     for key in keys(left, right).into_iter().filter(|key| !BESIDE.contains(&key.as_str())) {
-        add(&[key.clone()], left.get(key), right.get(key), &mut places);
+        add(std::slice::from_ref(key), left.get(key), right.get(key), &mut places);
     }
     places.into_iter().map(|place| Change { places: vec![place] }).collect()
 }
