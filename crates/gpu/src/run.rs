@@ -295,6 +295,9 @@ impl About<'_> {
         let phases: Vec<PhaseResult> = phases.iter().filter(is_measured).cloned().collect();
         let cycles = launches.iter().map(|launch| launch.cycles).sum::<u64>()
             + phases.iter().map(|phase| phase.cycles).sum::<u64>();
+        let energy = gpu.energy();
+        let breakdowns = gpu.breakdowns().iter().cloned();
+        let breakdowns = breakdowns.map(|breakdown| breakdown.with_energy(energy.as_ref())).collect();
         RunResult {
             provenance: Provenance {
                 machine_file: machine.path().map(str::to_owned),
@@ -315,11 +318,11 @@ impl About<'_> {
             phases,
             outputs: Vec::new(),
             cost,
-            energy: gpu.energy(),
+            energy,
             // The GPU was not built if they could not be told.
             lifetimes: endurance::lifetimes(machine, &statistics, cycles).unwrap_or_default(),
             statistics,
-            breakdowns: gpu.breakdowns().to_vec(),
+            breakdowns,
         }
     }
 }

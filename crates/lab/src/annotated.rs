@@ -16,7 +16,7 @@ pub struct Column {
 }
 
 /// The columns, of which a kernel has those in which something is counted.
-pub const COLUMNS: [Column; 10] = [
+pub const COLUMNS: [Column; 11] = [
     Column { name: "issued", paths: &["sm.issued"], meaning: "issue slots in which it was issued" },
     Column {
         name: "memory",
@@ -65,10 +65,18 @@ pub const COLUMNS: [Column; 10] = [
         ],
         meaning: "mean cycles of an access, from the L1D taking it to its completion",
     },
+    Column {
+        name: ENERGY,
+        paths: &[],
+        meaning: "energy in nanojoules of the events that it brings about; leakage is left out",
+    },
 ];
 
 /// The column that is a mean over accesses.
 const CYCLES: &str = "cycles";
+
+/// The column that is no counter.
+const ENERGY: &str = "nJ";
 
 /// Accesses that a level served.
 const SERVED: [&str; 5] = ["served.l1d", "served.llc", "served.extended", "served.owner", "served.memory"];
@@ -81,7 +89,7 @@ const AROUND: usize = 3;
 pub fn sum(line: &Counted, paths: &[&str]) -> u64 {
     let of = |path: &&str| {
         let (group, counter) = path.split_once('.')?;
-        line.groups.iter().find(|found| found.name == group)?.get(counter)
+        line.get(group, counter)
     };
     paths.iter().filter_map(of).sum()
 }
@@ -96,8 +104,11 @@ impl Column {
     /// The number of a line.
     #[must_use]
     pub fn of(&self, line: &Counted) -> u64 {
-        let all = sum(line, self.paths);
-        if self.name == CYCLES { all.checked_div(sum(line, &SERVED)).unwrap_or_default() } else { all }
+        match self.name {
+            CYCLES => sum(line, self.paths).checked_div(sum(line, &SERVED)).unwrap_or_default(),
+            ENERGY => (line.dynamic_pj().unwrap_or_default() / 1000.0).round() as u64,
+            _ => sum(line, self.paths),
+        }
     }
 }
 
@@ -155,7 +166,7 @@ impl Kernel<'_> {
     /// The columns in which something is counted.
     #[must_use]
     pub fn columns(&self) -> Vec<Column> {
-        let has_some = |column: &&Column| self.lines.values().any(|line| sum(line, column.paths) > 0);
+        let has_some = |column: &&Column| self.lines.values().any(|line| column.of(line) > 0);
         COLUMNS.iter().filter(has_some).copied().collect()
     }
 

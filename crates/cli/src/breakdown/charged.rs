@@ -36,10 +36,15 @@ pub fn text(breakdown: &Breakdown, key: Key) -> String {
     let mut order: Vec<usize> = (0..breakdown.parts.len()).filter(|place| columns[0][*place] > 0).collect();
     order.sort_by_key(|place| std::cmp::Reverse(columns[0][*place]));
     let heads = std::iter::once(format!("by {}", breakdown.by));
-    let mut lines: Vec<Cells> = vec![heads.chain(shown.iter().map(|(_, name)| (*name).to_owned())).collect()];
+    let has_energy = breakdown.parts.iter().any(|part| part.dynamic_pj().is_some());
+    let energy_head = has_energy.then(|| "nJ".to_owned());
+    let heads = heads.chain(shown.iter().map(|(_, name)| (*name).to_owned())).chain(energy_head);
+    let mut lines: Vec<Cells> = vec![heads.collect()];
     for place in order.iter().take(MOST) {
+        let part = &breakdown.parts[*place];
         let values = columns.iter().map(|column| column[*place].to_string());
-        lines.push(std::iter::once(breakdown.parts[*place].name.clone()).chain(values).collect());
+        let energy = part.dynamic_pj().map(|pj| format!("{:.0}", pj / 1000.0));
+        lines.push(std::iter::once(part.name.clone()).chain(values).chain(energy).collect());
     }
     let rest = match order.len().saturating_sub(MOST) {
         0 => String::new(),

@@ -11,9 +11,11 @@ use strata_gpu::catalogue;
 use strata_gpu::machine::Machine;
 use strata_gpu::results::merge_groups;
 use strata_lab::diff::{Ask, Difference, How, Side, attribute, first};
+use strata_lab::page::{self, Compared};
 
 use self::named::Named;
 use crate::files::Files;
+use crate::origin::origin;
 use crate::output::Output;
 use crate::progress::during;
 use crate::{Finished, interrupt, print, report, sweep};
@@ -54,6 +56,9 @@ pub struct DiffArguments {
     /// Write everything as JSON to this file, or to standard output with `-`, in place of the text.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write a page of the difference to this file, for a browser.
+    #[arg(long, value_name = "FILE.html")]
+    out: Option<PathBuf>,
 }
 
 /// Compares two runs and prints in what they differ.
@@ -87,6 +92,7 @@ pub fn diff(arguments: &DiffArguments) -> Result<Finished, String> {
         Some(path) if path == Path::new("-") => None,
         Some(path) => Some(Output::new(path)?),
     };
+    let mut page = arguments.out.as_deref().map(Output::new).transpose()?;
     let how =
         How { threads: at_once.div_ceil(2), at_once: 2.min(at_once), store, interrupt: interrupt::flag() };
     let sides = during("running both", || sides(&named, how))?;
@@ -125,6 +131,15 @@ pub fn diff(arguments: &DiffArguments) -> Result<Finished, String> {
             text += &shares.as_ref().map_or_else(String::new, text::shares);
             print(&text)?;
         }
+    }
+    if let Some(page) = &mut page {
+        let compared = Compared {
+            sides: &sides,
+            difference: &difference,
+            first: first.as_ref(),
+            shares: shares.as_ref(),
+        };
+        page.write(&page::difference(&compared, &origin()))?;
     }
     let problems =
         sides.iter().flat_map(|side| side.problems.iter().map(move |problem| (&side.name, problem)));
@@ -173,5 +188,5 @@ fn files(arguments: &DiffArguments) -> Files {
     let names = [&arguments.left, &arguments.right];
     let read = names.into_iter().map(Path::new).filter(|path| path.is_file());
     let files = read.fold(Files::new(), |files, path| files.reads("the run", path));
-    files.writes("--json", arguments.json.as_deref())
+    files.writes("--json", arguments.json.as_deref()).writes("--out", arguments.out.as_deref())
 }

@@ -22,6 +22,7 @@ pub struct Meter {
 #[derive(Clone, Debug)]
 struct Structure {
     name: String,
+    door: Option<String>,
     off_chip: bool,
     /// Leakage of all instances, in watts.
     leakage_w: f64,
@@ -72,6 +73,7 @@ impl Meter {
             };
             StructureEnergy {
                 name: structure.name.clone(),
+                door: structure.door.clone(),
                 off_chip: structure.off_chip,
                 leakage_pj: structure.leakage_w * seconds * 1e12,
                 events: structure.events.iter().map(event).collect(),
@@ -110,6 +112,7 @@ fn bind(machine: &Machine, section: &EnergySection, groups: &[Group]) -> Result<
         let leakage_mw = structure.leakage_mw.values().fold(0.0, |sum, part| sum + **part);
         Ok(Structure {
             name: name.clone(),
+            door: structure.door.clone(),
             off_chip: structure.off_chip,
             leakage_w: leakage_mw * 1e-3 * structure.per.instances(&machine.file().gpu) as f64,
             events,

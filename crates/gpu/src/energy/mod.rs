@@ -9,11 +9,13 @@ mod explain;
 mod meter;
 mod report;
 mod section;
+mod shares;
 
 pub use explain::explain;
 pub use meter::Meter;
 pub use report::{EnergyReport, EventEnergy, StructureEnergy};
 pub use section::{EnergySection, Per, StructureSection};
+pub(crate) use shares::share_out;
 
 #[cfg(test)]
 mod tests;

@@ -16,6 +16,8 @@ pub struct EnergyReport {
 pub struct StructureEnergy {
     /// Name in the machine's `energy` section.
     pub name: String,
+    /// The door behind which it stands, if it stands behind one.
+    pub door: Option<String>,
     /// Whether the structure serves requests that have left the SM.
     pub off_chip: bool,
     /// Leakage power times time, in picojoules.

@@ -30,9 +30,7 @@ impl Gpu {
             By::Channel => self.channels(),
             _ => 0,
         };
-        (0..count)
-            .map(|number| Counted { name: format!("{by} {number}"), groups: self.part(by, number) })
-            .collect()
+        (0..count).map(|number| Counted::new(format!("{by} {number}"), self.part(by, number))).collect()
     }
 
     /// Takes what the SMs that run programs have charged since the launch began.

@@ -107,19 +107,19 @@ impl Gpu {
             if helpers.contains(&index) {
                 groups = modes::in_cache_mode(groups);
             }
-            parts.push(Counted { name, groups });
+            parts.push(Counted::new(name, groups));
         }
         for slice in 0..self.map.slice_map().slices() {
             let (channel, place) = self.map.channel_of(slice);
             let groups = self.partition(channel.into()).slice_statistics(place);
-            parts.push(Counted { name: format!("slice {slice}"), groups });
+            parts.push(Counted::new(format!("slice {slice}"), groups));
         }
         for channel in 0..self.channels() {
             let of_slices: Vec<&str> =
                 self.partition(channel).slice_statistics(0).iter().map(|group| group.name).collect();
             let is_own = |group: &Group| !of_slices.contains(&group.name);
             let groups = self.partition(channel).statistics().into_iter().filter(is_own).collect();
-            parts.push(Counted { name: format!("channel {channel}"), groups });
+            parts.push(Counted::new(format!("channel {channel}"), groups));
         }
         parts
     }

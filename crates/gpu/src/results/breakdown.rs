@@ -10,7 +10,8 @@ use strata_engine::statistics::Group;
 pub use strata_sm::Key;
 use strata_sm::{Account, Latencies};
 
-use super::{json::counters, merge_groups, since};
+use super::{Counted, json::counters, merge_groups, since};
+use crate::energy::{EnergyReport, share_out};
 
 /// What counters are broken down by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,15 +105,6 @@ pub fn charged_groups(by: By) -> Vec<Group> {
     }
 }
 
-/// The counters of one of them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Counted {
-    /// Which it is: `sm 3`, or `launch 0 (bfs_kernel)`.
-    pub name: String,
-    /// What it counted.
-    pub groups: Vec<Group>,
-}
-
 /// Counters before a launch or host phase.
 pub(crate) struct Before {
     /// In all,
@@ -120,9 +112,6 @@ pub(crate) struct Before {
     /// and by each part that was asked for.
     pub parts: Vec<Vec<Counted>>,
 }
-
-/// The part that has what belongs to no line, CTA or buffer.
-pub const ELSEWHERE: &str = "elsewhere";
 
 /// Counters of each part of a run. Those of a group that all parts have add up to the run's.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,7 +143,7 @@ impl Breakdown {
             Some(place) => merge_groups(&mut self.parts[*place].groups, groups),
             None => {
                 self.places.insert(name.to_owned(), self.parts.len());
-                self.parts.push(Counted { name: name.to_owned(), groups });
+                self.parts.push(Counted::new(name.to_owned(), groups));
             }
         }
     }
@@ -188,14 +177,28 @@ impl Breakdown {
         paths
     }
 
-    /// By part: its counters, by group.
+    /// The breakdown with the energy of each line, instruction, CTA or buffer, of a run that took so much.
+    #[must_use]
+    pub(crate) fn with_energy(mut self, energy: Option<&EnergyReport>) -> Breakdown {
+        let is_told_apart = self.by.key().is_some_and(|key| key != Key::Whole);
+        if let Some(energy) = energy.filter(|_| is_told_apart) {
+            share_out(energy, &mut self.parts);
+        }
+        self
+    }
+
+    /// By part: its counters, by group, and its energy.
     pub(super) fn to_json(&self) -> Value {
-        self.parts
-            .iter()
-            .map(|part| {
-                let groups: Map<String, Value> = counters(&part.groups);
-                json!({ "part": part.name, "statistics": groups })
-            })
-            .collect()
+        let of = |part: &Counted| {
+            let groups: Map<String, Value> = counters(&part.groups);
+            let mut value = json!({ "part": part.name, "statistics": groups });
+            if let Some(dynamic_pj) = part.dynamic_pj() {
+                let structures: Map<String, Value> =
+                    part.energy_pj.iter().map(|(name, pj)| (name.clone(), json!(pj))).collect();
+                value["energy"] = json!({ "dynamic_pj": dynamic_pj, "structures": structures });
+            }
+            value
+        };
+        self.parts.iter().map(of).collect()
     }
 }

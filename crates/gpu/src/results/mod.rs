@@ -2,6 +2,7 @@
 
 mod arrays;
 mod breakdown;
+mod counted;
 mod energy;
 mod host;
 mod json;
@@ -22,7 +23,8 @@ pub use crate::machine::MachineFacts;
 use crate::region::Region;
 
 pub(crate) use breakdown::Before;
-pub use breakdown::{Breakdown, By, Counted, ELSEWHERE, Key, charged_groups};
+pub use breakdown::{Breakdown, By, Key, charged_groups};
+pub use counted::{Counted, ELSEWHERE};
 pub use host::peak_memory_bytes;
 pub(crate) use host::thread_time;
 pub use json::SCHEMA;

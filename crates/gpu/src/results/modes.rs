@@ -54,6 +54,11 @@ fn base(group: &Group) -> Option<&'static str> {
     group.name.strip_prefix(CACHE_MODE)
 }
 
+/// Whether a name is of a group of SMs in cache mode.
+pub fn is_name_in_cache_mode(name: &str) -> bool {
+    name.starts_with(CACHE_MODE)
+}
+
 /// Whether a group is of SMs in cache mode.
 pub fn is_in_cache_mode(group: &Group) -> bool {
     base(group).is_some()

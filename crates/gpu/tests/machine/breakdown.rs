@@ -5,7 +5,7 @@ use strata_gpu::device::TimedDevice;
 use strata_gpu::gpu::{Gpu, Makers};
 use strata_gpu::machine::Machine;
 use strata_gpu::region::Region;
-use strata_gpu::results::{Breakdown, By, RunResult, merge_groups};
+use strata_gpu::results::{Breakdown, By, Counted, RunResult, merge_groups};
 use strata_gpu::{RunRequest, run};
 use strata_memory::NodeId;
 use strata_memory::address::Address;
@@ -69,8 +69,26 @@ fn check(machine: &Machine, workload: &str, region: Region) -> RunResult {
     let program = find(workload).expect("a built-in workload").program(Size::Test).expect("it has the size");
     let result = broken_down(machine, program.as_ref(), region);
     assert_eq!(result.breakdowns.len(), By::ALL.len());
-    result.breakdowns.iter().for_each(|breakdown| adds_up(breakdown, &result.statistics, workload));
+    for breakdown in &result.breakdowns {
+        adds_up(breakdown, &result.statistics, workload);
+        if [By::Line, By::Instruction, By::Cta, By::Buffer].contains(&breakdown.by) {
+            energy_adds_up(breakdown, &result, workload);
+        }
+    }
     result
+}
+
+/// The parts' energies added up are what the run's events take, structure by structure.
+fn energy_adds_up(breakdown: &Breakdown, result: &RunResult, what: &str) {
+    let Some(energy) = &result.energy else { return };
+    for structure in &energy.structures {
+        let of = |part: &Counted| part.energy_pj.iter().find(|(name, _)| *name == structure.name).unwrap().1;
+        let (sum, all) = (breakdown.parts.iter().map(of).sum::<f64>(), structure.dynamic_pj());
+        let name = &structure.name;
+        assert!((sum - all).abs() <= all * 1e-9, "{what}: {name} by {}: {sum} of {all} pJ", breakdown.by);
+        let negative = breakdown.parts.iter().find(|part| of(part) < -all * 1e-9);
+        assert!(negative.is_none(), "{what}: {name} by {}: {negative:?}", breakdown.by);
+    }
 }
 
 #[test]

@@ -184,7 +184,9 @@ mod tests {
     #[test]
     fn all_changes_make_the_other_machine() {
         let left = table(&[], &[]);
-        for right in [table(&["l1-sram"], &["sm.schedulers=1"]), table(&["dy-fuse"], &["dram.banks=8"])] {
+        for right in
+            [table(&["l1-sram"], &["sm.schedulers=1"]), table(&["dy-fuse"], &["dram.queue_entries=8"])]
+        {
             let changes = changes(&left, &right);
             assert!(!changes.is_empty());
             let all = with(&left, &changes, &vec![true; changes.len()]);

@@ -19,14 +19,19 @@ pub struct Part<'a> {
 
 /// Parts of a whole side by side, with their shares where a pointer rests.
 pub fn whole(parts: &[Part<'_>], height: f64, label: &str, palette: &mut Palette) -> Markup {
+    within(parts, parts.iter().map(|part| part.value).sum(), height, label, palette)
+}
+
+/// Parts of a whole as [`whole`], in a frame that stands for `most`.
+pub fn within(parts: &[Part<'_>], most: f64, height: f64, label: &str, palette: &mut Palette) -> Markup {
     const WIDTH: f64 = 1000.0;
     let all: f64 = parts.iter().map(|part| part.value).sum();
     let mut left = 0.0;
     html! {
         svg.share.whole width="100%" height=(px(height)) viewBox=(format!("0 0 {} {}", px(WIDTH), px(height))) preserveAspectRatio="none"
             role="img" aria-label=(label) {
-            @for part in parts.iter().filter(|_| all > 0.0) {
-                @let width = WIDTH * part.value / all;
+            @for part in parts.iter().filter(|_| most > 0.0) {
+                @let width = WIDTH * part.value / most;
                 @if width >= 0.2 {
                     rect class=(palette.part(part.place)) x=(format!("{left:.2}")) width=(format!("{width:.2}")) height=(px(height)) {
                         title { (part.name) ": " (percent(part.value, all)) }
@@ -62,6 +67,22 @@ fn bar(share: f64, class: &str) -> Markup {
         svg.bar width="84" height="9" viewBox="0 0 84 9" aria-hidden="true" {
             rect.ground width="84" height="9" {}
             rect class=(class) width=(format!("{:.2}", 84.0 * share.clamp(0.0, 1.0))) height="9" {}
+        }
+    }
+}
+
+/// A bar to the left or right of a middle line, as wide as a change is of the widest, and a text beside it.
+pub fn change(change: f64, widest: f64, text: &str) -> Markup {
+    const HALF: f64 = 42.0;
+    let width = if widest > 0.0 { HALF * (change.abs() / widest).min(1.0) } else { 0.0 };
+    let (class, left) = if change > 0.0 { ("hot", HALF) } else { ("cool", HALF - width) };
+    html! {
+        span.barred {
+            svg.bar width="84" height="9" viewBox="0 0 84 9" aria-hidden="true" {
+                rect.ground width="84" height="9" {}
+                rect class=(class) x=(format!("{left:.2}")) width=(format!("{width:.2}")) height="9" {}
+            }
+            span { (text) }
         }
     }
 }
@@ -103,6 +124,14 @@ mod tests {
         assert_eq!([percent(1.0, 3.0), percent(1.0, 0.0), percent(0.0, 2.0)], ["33.3 %", "–", "0 %"]);
         assert_eq!(percent(1.0, 1e6), "< 0.1 %");
         assert_eq!([bytes(1023.0), bytes(1536.0)], ["1023 B", "1.5 KiB"]);
+    }
+
+    #[test]
+    fn changes_lie_on_their_side_of_the_middle() {
+        let less = change(-5.0, 10.0, "-5").into_string();
+        assert!(less.contains("class=\"cool\" x=\"21.00\" width=\"21.00\""), "{less}");
+        let more = change(10.0, 10.0, "+10").into_string();
+        assert!(more.contains("class=\"hot\" x=\"42.00\" width=\"42.00\""), "{more}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod chart;
 mod claims;
 mod colour;
 mod comparison;
+mod difference;
 mod each;
 mod energies;
 mod heat;
@@ -37,6 +38,7 @@ use runs::Runs;
 
 pub use claims::counts;
 pub use comparison::comparison;
+pub use difference::{Compared, difference};
 pub use run::{LAUNCHES, fresh, pages, run};
 pub use run_numbers::grouped;
 

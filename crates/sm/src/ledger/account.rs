@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use strata_engine::statistics::{Definition, Group, Statistics};
-use strata_ptx::isa::Class;
+use strata_ptx::isa::{Class, Instruction};
 
 use super::key::Key;
 use super::served::{ServedStatistics, Source};
@@ -17,6 +17,17 @@ strata_engine::statistics! {
         memory: "slots",
         /// Slots lost waiting for values that it computes: of `stall_execution`.
         execution: "slots",
+    }
+    laws {}
+}
+
+strata_engine::statistics! {
+    /// Rows of registers that instructions name.
+    pub struct OperandStatistics: "operands" {
+        /// Rows that they read.
+        rows_read: "rows",
+        /// Rows that they write.
+        rows_written: "rows",
     }
     laws {}
 }
@@ -77,14 +88,17 @@ pub struct Account {
     active_lanes: u64,
     tally: Tally,
     awaited: AwaitedStatistics,
+    operands: OperandStatistics,
     pub(super) lsu: LsuStatistics,
     served: ServedStatistics,
 }
 
 impl Account {
-    pub(super) fn issue(&mut self, class: Class, active: u32, lanes: u32) {
+    pub(super) fn issue(&mut self, (instruction, class): (&Instruction, Class), active: u32, lanes: u32) {
         self.active_lanes += u64::from(active);
         self.tally.issue(class, lanes);
+        self.operands.rows_read += instruction.reads.as_slice().len() as u64;
+        self.operands.rows_written += instruction.writes.as_slice().len() as u64;
     }
 
     pub(super) fn stall(&mut self, cause: Stall, slots: u64) {
@@ -117,6 +131,7 @@ impl Account {
         self.active_lanes += other.active_lanes;
         self.tally.merge(&other.tally);
         self.awaited.merge(&other.awaited);
+        self.operands.merge(&other.operands);
         self.lsu.merge(&other.lsu);
         self.served.merge(&other.served);
     }
@@ -132,6 +147,6 @@ impl Account {
         sm.issued = sm.warp_instructions;
         sm.issue_slots = sm.issued + sm.stalls();
         let sm = Group { broken: None, ..sm.report() };
-        vec![OF_SM.only(sm), self.awaited.report(), lsu, self.served.report()]
+        vec![OF_SM.only(sm), self.awaited.report(), self.operands.report(), lsu, self.served.report()]
     }
 }

@@ -150,7 +150,7 @@ impl Ledger {
         members(instruction.pred_writes.into()).for_each(|predicate| of.predicate_writers[predicate] = pc);
         let at = At { pc, cta: of.cta };
         self.record(now, SmEvent::Issued { warp: warp as u8, pc, cta: at.cta, lanes });
-        self.charge(Some(at), |account| account.issue(class, active, lanes));
+        self.charge(Some(at), |account| account.issue((instruction, class), active, lanes));
     }
 
     /// The instruction of a warp that writes what another one waits for.
