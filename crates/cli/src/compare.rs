@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 use strata_gpu::machine::Machine;
 use strata_lab::compare::{self, Comparison};
-use strata_lab::page;
+use strata_lab::page::{self, Address};
 use strata_lab::program::Program;
 use strata_workbench::compare::Outputs;
 use strata_workbench::question::Question;
 
-use crate::Finished;
 use crate::files::Files;
 use crate::origin::origin;
 use crate::output::Output;
 use crate::progress::{PREPARING, during};
 use crate::sweep::SweepArguments;
+use crate::{Finished, run_pages};
 
 /// Arguments of `strata compare`.
 #[derive(Args)]
@@ -27,6 +27,9 @@ pub struct CompareArguments {
     /// Write an HTML page with tables and charts to this file.
     #[arg(long, value_name = "FILE.html")]
     out: Option<PathBuf>,
+    /// Write a page of each run too, into the folder `runs` beside the page, which links them.
+    #[arg(long, requires = "out")]
+    run_pages: bool,
     #[command(flatten)]
     sweep: SweepArguments,
 }
@@ -45,6 +48,8 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     }
     let mut outputs = arguments.outputs.open()?;
     let mut out = arguments.out.as_deref().map(Output::new).transpose()?;
+    let run_pages = arguments.out.as_deref().filter(|_| arguments.run_pages);
+    let run_pages = run_pages.map(run_pages::folder).transpose()?;
     let mut store = arguments.sweep.open()?;
     let jobs = during(PREPARING, || compare::jobs(&comparison, &store, &impossible))?;
     let swept = arguments.sweep.run(&jobs, &mut store)?;
@@ -58,7 +63,11 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     outputs.write(&comparison, &grids)?;
     if let Some(out) = &mut out {
         out.write(&during("writing the page", || {
-            page::comparison(&comparison, &grids, &jobs, &store, &origin())
+            if let Some(folder) = &run_pages {
+                run_pages::write(folder, &jobs, &store)?;
+            }
+            let address = run_pages.as_ref().map(|_| run_pages::address as Address);
+            page::comparison(&comparison, &grids, (&jobs, &store), address, &origin())
         })?)?;
     }
     Ok(if swept.failures.is_empty() { Finished::Well } else { Finished::Wrong })

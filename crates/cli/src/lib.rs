@@ -31,6 +31,7 @@ mod races;
 mod report;
 mod repro;
 mod run;
+mod run_pages;
 mod serve;
 mod shell;
 mod store;

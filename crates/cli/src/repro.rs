@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use strata_lab::page::Address;
 use strata_lab::paper::{self, Paper};
 use strata_lab::repro::{Part, Selection};
 use strata_workloads::Size;
@@ -12,7 +13,7 @@ use crate::origin::origin;
 use crate::output::Output;
 use crate::progress::{PREPARING, during};
 use crate::sweep::SweepArguments;
-use crate::{Finished, print};
+use crate::{Finished, print, run_pages};
 
 /// Arguments of `strata repro`.
 #[derive(Args)]
@@ -38,6 +39,9 @@ pub struct ReproArguments {
     /// File of the HTML page. Default: the paper's name and the size, as in `fuse-test.html`.
     #[arg(long, value_name = "FILE.html")]
     out: Option<PathBuf>,
+    /// Write a page of each run too, into the folder `runs` beside the page, which links them.
+    #[arg(long)]
+    run_pages: bool,
     #[command(flatten)]
     sweep: SweepArguments,
 }
@@ -92,7 +96,14 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     }
     let finished = jobs.iter().filter(|job| store.find(job).is_some()).count();
     if let Some(page) = &mut page {
-        page.write(&during("writing the page", || selection.page(&store, size, &origin()))?)?;
+        let folder = arguments.run_pages.then(|| run_pages::folder(&out)).transpose()?;
+        page.write(&during("writing the page", || {
+            if let Some(folder) = &folder {
+                run_pages::write(folder, &jobs, &store)?;
+            }
+            let address = folder.as_ref().map(|_| run_pages::address as Address);
+            Ok::<_, String>(selection.parts(&store, size, &origin(), address)?.document())
+        })?)?;
     }
     print(&format!("{finished} of {} jobs are in {}\n{}\n", jobs.len(), folder.display(), out.display()))?;
     Ok(if swept.failures.is_empty() { Finished::Well } else { Finished::Wrong })

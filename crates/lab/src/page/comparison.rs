@@ -9,26 +9,27 @@ use super::heat::Plane;
 use super::lines::Lines;
 use super::runs::Runs;
 use super::stack::stacks;
-use super::{Origin, Parts, made, table};
+use super::{Address, Origin, Parts, made, table};
 use crate::compare::Comparison;
 use crate::grid::Grid;
 use crate::job::Job;
 use crate::metric::Metric;
 use crate::store::Store;
 
-/// Formats the grids of a comparison as an HTML page, with the jobs that they are made from.
+/// Formats the grids of a comparison as an HTML page, with the jobs that they are made from and the store that has them. Runs are linked to
+/// where `address` says, if anywhere.
 ///
 /// # Errors
 /// A store that cannot be read.
 pub fn comparison(
     comparison: &Comparison,
     grids: &[Grid],
-    jobs: &[Job],
-    store: &Store,
+    (jobs, store): (&[Job], &Store),
+    address: Option<Address>,
     origin: &Origin,
 ) -> Result<String, String> {
     let mut palette = Palette::default();
-    let runs = Runs::of(jobs, store, None)?;
+    let runs = Runs::of(jobs, store, address)?;
     let sections: Vec<(String, String, Markup)> = grids
         .iter()
         .zip(&comparison.metrics)

@@ -38,14 +38,6 @@ struct Section {
 }
 
 impl Selection<'_> {
-    /// Renders the page as HTML.
-    ///
-    /// # Errors
-    /// A paper or claims whose data is wrong.
-    pub fn page(&self, store: &Store, size: Size, origin: &Origin) -> Result<String, String> {
-        Ok(self.parts(store, size, origin, None)?.document())
-    }
-
     /// What the page shows. Runs are linked to where `address` says, if anywhere.
     ///
     /// # Errors

@@ -71,7 +71,7 @@ fn page(part: Part, size: Size, name: &str) -> String {
     let timed: Vec<Job> = jobs.into_iter().filter(|job| job.kind == Kind::Timing).collect();
     let store = filled(&folder, &timed, "atax");
     let origin = Origin { date: "2020-02-02".into(), command: "strata repro fuse".into() };
-    selection.page(&store, size, &origin).unwrap()
+    selection.parts(&store, size, &origin, None).unwrap().document()
 }
 
 fn figure(number: &str) -> String {
@@ -161,7 +161,7 @@ fn a_page_names_the_simulator_that_ran_and_not_the_one_that_draws() {
     let mut store = filled(&folder, &older, "atax");
     store.look_up("any").unwrap();
     let origin = Origin { date: "2020-02-02".into(), command: "strata repro fuse".into() };
-    let page = selection.page(&store, Size::Test, &origin).unwrap();
+    let page = selection.parts(&store, Size::Test, &origin, None).unwrap().document();
     let head = &page[page.find("<header>").unwrap()..page.find("</header>").unwrap()];
     assert!(head.contains("0.0.9+old"), "{head}");
     assert!(!page.contains(crate::SIMULATOR));
@@ -225,7 +225,27 @@ fn comparison_over(systems: &[&str], sweeps: &[&str], base: Option<&str>, name: 
     let jobs = compare::jobs(&comparison, &Store::open(&folder.0).unwrap().0, &impossible).unwrap();
     let store = filled(&folder, &jobs, "");
     let origin = Origin { date: "2020-02-02".into(), command: "strata compare saxpy".into() };
-    page::comparison(&comparison, &compare::grids(&comparison, &store), &jobs, &store, &origin).unwrap()
+    let grids = compare::grids(&comparison, &store);
+    let page = page::comparison(&comparison, &grids, (&jobs, &store), None, &origin).unwrap();
+    // With an address, each workload of the runs is a link to its run, and nothing else is another.
+    let linked = page::comparison(
+        &comparison,
+        &grids,
+        (&jobs, &store),
+        Some(|key| format!("runs/{key}.html")),
+        &origin,
+    );
+    let links: Vec<String> = jobs
+        .iter()
+        .filter_map(|job| store.find(job))
+        .map(|key| format!("<a href=\"runs/{key}.html\">"))
+        .collect();
+    let without = links.iter().fold(linked.unwrap(), |page, link| {
+        assert_eq!(page.matches(link).count(), 1, "{link}");
+        page.replace(&format!("{link}saxpy</a>"), "saxpy")
+    });
+    assert_eq!(without, page);
+    page
 }
 
 /// The part of a page before its runs.
