@@ -12,7 +12,7 @@ import pages
 import svg
 
 FILE = "docs/pictures/machine.svg"
-WIDTH, HEIGHT, SHOWN = 800, 940, 600
+WIDTH, HEIGHT, SHOWN = 800, 976, 600
 
 # Choices behind doors that are listed beside the six: a policy of the SM, and a second place for L1Ds.
 BESIDE = {"sm.scheduling", "cpu.l1d"}
@@ -24,7 +24,7 @@ PLACES = {
     "L1d": (46, 434, 330, "below"),
     "Scratchpad": (424, 434, 330, "below"),
     "Network": (24, 602, 752, "beside"),
-    "Llc": (46, 748, 708, "beside"),
+    "Llc": (46, 748, 708, "below"),
 }
 HEIGHTS = {"below": 98, "beside": 62}
 
@@ -128,11 +128,11 @@ def machine(binary):
         arrow((right, 406), (right, 430), both=True),
         arrow((left, 536), (left, 598), both=True),
         arrow((right, 536), (right, 598), both=True),
-        *sheets(24, 702, 740, 214),
+        *sheets(24, 702, 740, 250),
         svg.heading(46, 734, "Memory partition", "one of several"),
         arrow((400, 668), (400, 744), both=True),
-        arrow((400, 814), (400, 838), both=True),
-        *dram(46, 842, 708),
+        arrow((400, 850), (400, 874), both=True),
+        *dram(46, 878, 708),
     ]
     for name in PLACES:
         parts += door(name, behind[name])

@@ -7,6 +7,11 @@
 use super::report::{EnergyReport, EventEnergy, StructureEnergy};
 use crate::results::{Counted, ELSEWHERE, modes};
 
+/// DRAM's group, and its counters of bytes.
+const DRAM: &str = "dram";
+const READ: &str = "read_bytes";
+const WRITTEN: &str = "written_bytes";
+
 /// What brings about the events of a part of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
@@ -22,8 +27,10 @@ enum Cause {
     Accesses,
     /// Bytes that the L1D did not serve.
     Below,
-    /// Bytes that memory served, or that were written.
-    Memory,
+    /// Bytes that memory served.
+    Served,
+    /// Bytes that were written.
+    Written,
 }
 
 impl Cause {
@@ -40,9 +47,10 @@ impl Cause {
             Some("network" | "llc") => return Some(Cause::Below),
             _ => {}
         }
-        match event.group {
-            "instruction_cache" => Some(Cause::Instructions),
-            "dram" | "memory_cache" => Some(Cause::Memory),
+        match (event.group, event.counter) {
+            ("instruction_cache", _) => Some(Cause::Instructions),
+            (DRAM, READ) => Some(Cause::Served),
+            (DRAM, WRITTEN) => Some(Cause::Written),
             _ => None,
         }
     }
@@ -61,7 +69,8 @@ impl Cause {
             Cause::Shared => of("lsu", "shared_addresses"),
             Cause::Accesses => of("lsu", "accesses"),
             Cause::Below => below() + written(),
-            Cause::Memory => served("memory") + written(),
+            Cause::Served => served("memory"),
+            Cause::Written => written(),
         }
     }
 }
@@ -88,10 +97,28 @@ fn of_parts(structure: &StructureEnergy, event: &EventEnergy, parts: &[Counted])
     if parts.iter().any(|part| own(part).is_some()) {
         return parts.iter().map(|part| own(part).unwrap_or_default() as f64 * event.each_pj).collect();
     }
-    let Some(cause) = Cause::of(structure, event) else { return vec![0.0; parts.len()] };
-    let weights: Vec<u64> = parts.iter().map(|part| cause.weight(part)).collect();
-    let whole = weights.iter().sum::<u64>().max(1) as f64;
-    weights.iter().map(|weight| event.pj() * *weight as f64 / whole).collect()
+    let mut all = vec![0.0; parts.len()];
+    for (cause, pj) in causes(structure, event) {
+        let weights: Vec<u64> = parts.iter().map(|part| cause.weight(part)).collect();
+        let whole = weights.iter().sum::<u64>().max(1) as f64;
+        all.iter_mut().zip(weights).for_each(|(all, weight)| *all += pj * weight as f64 / whole);
+    }
+    all
+}
+
+/// What brings an event about which accounts do not count, and how much of its energy: nothing, if no cause is known. Rows are opened for
+/// bytes that are read and for bytes that are written, as many as there are of each.
+fn causes(structure: &StructureEnergy, event: &EventEnergy) -> Vec<(Cause, f64)> {
+    if (event.group, event.counter) != (DRAM, "activates") {
+        return Cause::of(structure, event).map(|cause| (cause, event.pj())).into_iter().collect();
+    }
+    let count = |counter| {
+        let bytes = structure.events.iter().find(|event| event.group == DRAM && event.counter == counter);
+        bytes.map_or(0.0, |event| event.count as f64)
+    };
+    let (read, written) = (count(READ), count(WRITTEN));
+    let share = |bytes: f64| event.pj() * bytes / (read + written).max(1.0);
+    vec![(Cause::Served, share(read)), (Cause::Written, share(written))]
 }
 
 #[cfg(test)]
@@ -123,7 +150,7 @@ mod tests {
         }
     }
 
-    /// A line that computes, and one that loads 96 bytes from DRAM and 32 from the LLC and stores 32.
+    /// A line that computes, and one that loads 96 bytes from DRAM and 32 from the LLC, and another that stores 32.
     #[test]
     fn events_go_to_who_counts_them_or_brings_them_about() {
         let compute = vec![
@@ -133,16 +160,25 @@ mod tests {
         let load = vec![
             group("sm", &[("warp_instructions", 1), ("lanes_int", 0)]),
             group("operands", &[("rows_read", 2), ("rows_written", 1)]),
-            group("lsu", &[("accesses", 5), ("bytes_accessed", 160)]),
+            group("lsu", &[("accesses", 4), ("bytes_accessed", 128)]),
             group("served", &[("llc_bytes", 32), ("memory_bytes", 96)]),
         ];
-        let parts = [("k:1", compute), ("k:2", load), (ELSEWHERE, Vec::new())];
+        let store = vec![group("lsu", &[("accesses", 1), ("bytes_accessed", 32)])];
+        let parts = [("k:1", compute), ("k:2", load), ("k:3", store), (ELSEWHERE, Vec::new())];
         let mut parts = parts.map(|(name, groups)| Counted::new(name.into(), groups));
+        // Of its bytes three in four are read, for which six of eight rows are opened.
+        let mut dram = structure("dram", None, (DRAM, READ, 96, 1.0));
+        let of_dram = |counter, count, each_pj| EventEnergy { group: DRAM, counter, count, each_pj };
+        dram.events.extend([
+            of_dram(WRITTEN, 32, 1.0),
+            of_dram("activates", 8, 5.0),
+            of_dram("refreshes", 1, 7.0),
+        ]);
         let structures = vec![
             structure("execution", None, ("sm", "lanes_int", 100, 0.5)),
             structure("register_file", Some("sm.register_file"), ("register_file", "reads", 24, 2.0)),
             structure("l1d", Some("l1d"), ("l1d", "data_reads", 7, 10.0)),
-            structure("dram", None, ("dram", "read_bytes", 96, 1.0)),
+            dram,
             structure("refresh", None, ("timer", "ticks", 4, 1.0)),
         ];
         let energy = EnergyReport { seconds: 1.0, structures, unknown: Vec::new() };
@@ -150,8 +186,9 @@ mod tests {
         let of = |part: &Counted| part.energy_pj.iter().map(|(_, pj)| *pj).collect::<Vec<_>>();
         // Three quarters of the rows are the first line's. Four additions that no part counted are nobody's, as are ticks.
         assert_eq!(of(&parts[0]), [48.0, 36.0, 0.0, 0.0, 0.0]);
-        assert_eq!(of(&parts[1]), [0.0, 12.0, 70.0, 96.0, 0.0]);
-        assert_eq!(of(&parts[2]), [2.0, 0.0, 0.0, 0.0, 4.0]);
+        assert_eq!(of(&parts[1]), [0.0, 12.0, 56.0, 96.0 + 30.0, 0.0]);
+        assert_eq!(of(&parts[2]), [0.0, 0.0, 14.0, 32.0 + 10.0, 0.0]);
+        assert_eq!(of(&parts[3]), [2.0, 0.0, 0.0, 7.0, 4.0]);
         assert_eq!(parts.iter().filter_map(Counted::dynamic_pj).sum::<f64>(), energy.dynamic_pj());
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn explain(
     let all = (1 << systems.len()) - 1;
     let mut sets: Vec<u32> = (1..all).collect();
     sets.sort_by_key(|set| (set.count_ones(), *set));
-    let says_so = |set: &u32| refuse(subset(*set)).is_some_and(|other| other.message == error.message);
+    let says_so = |set: &u32| refuse(subset(*set)).is_some_and(|other| is_the_same(&other, &error));
     let culprits = subset(sets.into_iter().find(says_so).unwrap_or(all));
     if culprits.len() < 2 {
         return error;
@@ -34,6 +34,12 @@ pub(super) fn explain(
     let message =
         format!("{}; {} cannot stand in this machine together, {alone}", error.message, and(&named));
     ConfigError { message, ..error }
+}
+
+/// Whether two refusals have one reason: of one place and key, whatever stands beside it that was found.
+fn is_the_same(one: &ConfigError, other: &ConfigError) -> bool {
+    let reason = |error: &ConfigError| error.message.split(" found ").next().map(str::to_owned);
+    (&one.file, one.place, reason(one)) == (&other.file, other.place, reason(other))
 }
 
 /// A system, with the keys in a message that it sets.

@@ -120,7 +120,7 @@ fn sums_are_totals_on_all_kinds_of_machine() {
 #[test]
 fn instructions_add_up_to_their_lines() {
     let machine = Machine::load("gtx480", &[]).unwrap();
-    let result = check(&machine, "hotspot", Region::default());
+    let result = check(&machine, "sgemm", Region::default());
     let of = |by| result.breakdowns.iter().find(|breakdown| breakdown.by == by).expect("it was asked for");
     let (lines, instructions) = (of(By::Line), of(By::Instruction));
     assert!(instructions.parts.len() > lines.parts.len(), "some lines have become several");
