@@ -70,7 +70,7 @@ pub fn run(py: Python<'_>, program: &Program, machine: &Machine, options: Option
         }
     }
     let Options { check, max_cycles, from_launch, to_launch, kernel, warm, span, command, .. } = options;
-    let region = Region { from: from_launch, to: to_launch, kernel, warm };
+    let region = Region { from: from_launch, to: to_launch, kernel, warm, ..Region::default() };
     let tells = options.progress.is_some();
     let work = |stop, events: Sender<Event>| {
         let loaded = program.load().map_err(RunError::Refused)?;

@@ -114,6 +114,7 @@ pub struct Counted {
 }
 
 /// Counters before a launch or host phase.
+#[derive(Clone, Debug)]
 pub(crate) struct Before {
     /// In all,
     pub all: Vec<Group>,

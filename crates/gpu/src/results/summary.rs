@@ -57,6 +57,7 @@ impl RunResult {
                 launches => format!("; {launches} before them ran on the reference executor, in no time"),
             };
             page.line(&format!("  measured: {} launches of the run{before}", self.launches.len()));
+            self.places(page);
         }
         for set in &self.overrides {
             page.line(&format!("  with {set}"));
@@ -108,6 +109,27 @@ impl RunResult {
         self.phases.iter().take(8).for_each(|phase| phase.row(page));
         if self.phases.len() > 8 {
             page.row("", &format!("... and {} more host phases", self.phases.len() - 8));
+        }
+    }
+
+    /// Where the region began and ended, if not with a launch.
+    fn places(&self, page: &mut Page) {
+        if let Some(began) = self.began {
+            let skipped = match began.skipped.thread_instructions {
+                0 => String::new(),
+                skipped => {
+                    format!(", after {} thread instructions on the reference executor", group(skipped))
+                }
+            };
+            let caches = match (began.is_warm, began.warm_ctas) {
+                (false, _) => "cold".to_owned(),
+                (true, 0) => "warm".to_owned(),
+                (true, ctas) => format!("warmed by {} CTAs of that launch", group(ctas)),
+            };
+            page.line(&format!("  from {}{skipped}; caches {caches}", began.at));
+        }
+        if let Some(ended) = self.ended {
+            page.line(&format!("  until {}", ended));
         }
     }
 
