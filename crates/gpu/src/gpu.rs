@@ -415,7 +415,7 @@ impl Gpu {
             match self.simulation.run_until(pause, options, &mut |now| observe(now, None)) {
                 Stop::Paused => {}
                 Stop::Quiet { .. } if self.dispatcher().is_held() => {
-                    (start, before) = (self.simulation.now(), Some(self.go_on(part)));
+                    (start, before) = (self.simulation.now(), Some(self.go_on(launch, part)));
                     early = part.early_end(launch, self);
                     continue;
                 }
@@ -433,7 +433,7 @@ impl Gpu {
             } else if pause == look && self.is_settled() {
                 break Stop::Quiet { last: pause };
             } else if pause == look && self.dispatcher().is_held() && self.memory_is_settled() {
-                (start, before) = (self.simulation.now(), Some(self.go_on(part)));
+                (start, before) = (self.simulation.now(), Some(self.go_on(launch, part)));
                 early = part.early_end(launch, self);
             }
             if pause == end && early.as_ref().is_some_and(|early| early.is_reached(self)) {

@@ -5,6 +5,8 @@
 
 mod file;
 mod image;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::path::Path;

@@ -99,11 +99,14 @@ impl Gpu {
     }
 
     /// Goes on with the CTAs that count. Gives the counters before them.
-    pub(super) fn go_on(&mut self, part: &LaunchPart<'_>) -> Box<Before> {
+    pub(super) fn go_on(&mut self, launch: &Launch, part: &LaunchPart<'_>) -> Box<Before> {
         let now = self.now();
         self.settle(now);
         self.dispatcher().go_on();
         drop((self.take_prints(), self.take_accounts()));
+        for index in self.compute_sms.clone() {
+            self.sm(index).begin_accounts(launch);
+        }
         let parts = part.by.iter().map(|by| self.parts(*by)).collect();
         Box::new(Before { all: self.statistics(), parts })
     }
