@@ -1,6 +1,7 @@
 //! Results of a run: the numbers, their hash, and the cost of the simulation.
 
 mod arrays;
+mod began;
 mod breakdown;
 mod energy;
 mod host;

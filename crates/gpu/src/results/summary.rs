@@ -115,21 +115,10 @@ impl RunResult {
     /// Where the region began and ended, if not with a launch.
     fn places(&self, page: &mut Page) {
         if let Some(began) = self.began {
-            let skipped = match began.skipped.thread_instructions {
-                0 => String::new(),
-                skipped => {
-                    format!(", after {} thread instructions on the reference executor", group(skipped))
-                }
-            };
-            let caches = match (began.is_warm, began.warm_ctas) {
-                (false, _) => "cold".to_owned(),
-                (true, 0) => "warm".to_owned(),
-                (true, ctas) => format!("warmed by {} CTAs of that launch", group(ctas)),
-            };
-            page.line(&format!("  from {}{skipped}; caches {caches}", began.at));
+            page.line(&format!("  from {began}"));
         }
         if let Some(ended) = self.ended {
-            page.line(&format!("  until {}", ended));
+            page.line(&format!("  until {ended}"));
         }
     }
 

@@ -68,7 +68,7 @@ use world::{Stop, World};
 pub const QUANTUM: u32 = 256;
 /// Most rounds of a CTA's warps at a stretch.
 pub const TURNS: u32 = 8;
-/// Rounds that the first CTA of a run that is to stop between CTAs has alone, before the next becomes resident.
+/// Rounds that a CTA of a run that is to stop between CTAs has alone, before the next becomes resident.
 const ALONE: u32 = 64;
 
 /// How a run is bounded.
@@ -222,7 +222,8 @@ fn run_ctas(
     let most = (most / cluster).max(1) * cluster;
     let mut resident: Vec<Cta> = Vec::new();
     let mut next = stretch.first;
-    let mut alone = if stretch.enough.is_some() { ALONE } else { 0 };
+    let rounds_alone = if stretch.enough.is_some() { ALONE } else { 0 };
+    let mut alone = rounds_alone;
     let is_enough =
         |world: &World<'_>| stretch.enough.is_some_and(|enough| world.counts.thread_instructions >= enough);
     let mut allowed = cluster;
@@ -257,8 +258,11 @@ fn run_ctas(
             if done && let Some(observer) = &mut world.observer {
                 ctas.iter().for_each(|cta| observer.cta_ends(cta.number));
             }
-            if done && is_enough(world) {
-                end = next;
+            if done {
+                alone = rounds_alone;
+                if is_enough(world) {
+                    end = next;
+                }
             }
             let all_done = done && next == end && resident.len() == cluster;
             if world.counts.warp_instructions >= limit && !all_done {
@@ -285,7 +289,7 @@ fn run_ctas(
         if all_begun && lookout.is_due(&resident, world) {
             lookout.look(&mut resident, launch, world, cluster)?;
         }
-        if alone > 0 {
+        if alone > 0 && allowed == cluster {
             alone -= 1;
         } else {
             allowed = allowed.saturating_mul(2).min(most);

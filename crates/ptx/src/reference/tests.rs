@@ -425,6 +425,22 @@ fn a_stretch_runs_its_ctas_and_no_others() {
 }
 
 #[test]
+fn long_ctas_of_a_stretch_run_one_after_another() {
+    // Each takes several turns of all its warps.
+    let rounds = 10 * QUANTUM * super::TURNS;
+    let body = format!(
+        "mov.u32 %r5, {rounds}; loop: sub.u32 %r5, %r5, 1; setp.ne.u32 %p0, %r5, 0; @%p0 bra loop; ret;"
+    );
+    let mut session = session(&body);
+    let out = session.buffer(&[0; 20 * 32]);
+    let whole = stretch(&mut session, out, 20, Stretch::WHOLE).counts.thread_instructions;
+    for cta in [1, 7, 19] {
+        let part = Stretch { first: 0, end: 20, enough: Some(whole / 20 * cta) };
+        assert_eq!(stretch(&mut session, out, 20, part).next_cta, cta);
+    }
+}
+
+#[test]
 fn a_stretch_whose_ctas_wait_for_later_ones_is_a_livelock() {
     let mut session = session(
         "st.global.u32 [%rd0], 1; xor.b32 %r5, %r3, 1; mad.lo.u32 %r5, %r5, %r4, %r1; mul.wide.u32 %rd1, %r5, 4;
