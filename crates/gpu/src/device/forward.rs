@@ -289,11 +289,8 @@ impl Forward {
             Some(differs) => differs,
             None if !left.is_empty() => format!("it had read {} times more", left.len()),
             None if found != checkpoint.image.buffers => {
-                format!(
-                    "it had {} buffers, or others than these {}",
-                    checkpoint.image.buffers.len(),
-                    found.len()
-                )
+                let (before, now) = (checkpoint.image.buffers.len(), found.len());
+                format!("its {before} buffers had other places or sizes than these {now}")
             }
             None => match checkpoint.image.memory() {
                 Some(memory) => {
@@ -359,4 +356,27 @@ impl Forward {
 /// A launch that cannot be made as it is asked for.
 fn bad(call: &Call<'_>, reason: String) -> DeviceError {
     DeviceError::BadLaunch { kernel: call.kernel.name.clone(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launch_is_entered_between_clusters() {
+        let check = |cluster, is_cooperative, cta| {
+            Grid { ctas: 12, cluster, is_cooperative }
+                .check(Position { launch: 2, cta })
+                .err()
+                .unwrap_or_default()
+        };
+        assert_eq!((check(1, false, 11), check(4, false, 8), check(12, true, 0)), Default::default());
+        assert_eq!(check(1, false, 12), "CTA 12: launch 2 has 12, counted from 0");
+        assert_eq!(check(4, false, 7), "CTA 7: launch 2 has clusters of 4 CTAs, expected the first of one");
+        assert_eq!(
+            check(12, true, 6),
+            "CTA 6: the CTAs of launch 2, which is cooperative, wait for each other, expected CTA 0"
+        );
+        assert_eq!(Grid { ctas: 12, cluster: 4, is_cooperative: false }.down(7), 4);
+    }
 }

@@ -83,11 +83,7 @@ impl Gpu {
         now: Cycle,
     ) -> Begin {
         let (cluster, ctas) = (launch.cluster_ctas(), launch.ctas());
-        let mut begin = self.queue.begin(now);
-        if part.first > 0 {
-            // The launch has begun before.
-            begin = Begin { from: now, overlapped: 0 };
-        }
+        let begin = if part.first > 0 { self.queue.go_on(now) } else { self.queue.begin(now) };
         let last = part.most.ctas.map_or(ctas, |most| part.counted.saturating_add(most));
         let last = last.checked_next_multiple_of(cluster.into()).map_or(ctas, |last| last.min(ctas));
         let end = if launch.kernel.cooperative { ctas } else { last };

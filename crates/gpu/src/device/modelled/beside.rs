@@ -139,8 +139,10 @@ impl Modelled {
         if self.region.begin().is_none() {
             self.region = std::mem::take(&mut self.region).beginning_at(at);
         }
-        let is_warm = first < at.cta;
-        self.began = Some(Began { at, skipped: beside.executed(), is_warm, warm_ctas: at.cta - first });
+        if at != Position::START {
+            let (is_warm, warm_ctas) = (first < at.cta, at.cta - first);
+            self.began = Some(Began { at, skipped: beside.executed(), is_warm, warm_ctas });
+        }
     }
 
     /// Counts a launch of the region, which ended before a CTA.
