@@ -228,6 +228,9 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let result = about.result(launches.into_iter().chain(stopped), &phases, timed.gpu());
     let is_nothing = result.launches.is_empty() && !region.is_everything();
     if is_nothing && matches!(ended, Ended::Whole | Ended::WithItsRegion) {
+        if let Some(reason) = timed.gpu().missed() {
+            return Err(RunError::Refused(reason));
+        }
         if let Some(executed) = timed.gpu().before_region() {
             return Err(RunError::Refused(not_reached(&region, executed)));
         }

@@ -55,7 +55,7 @@ pub fn save(request: SaveRequest<'_>) -> Result<Checkpoint, String> {
     }
     match ended {
         Err(error) if !matches!(error, DeviceError::Enough { .. }) => Err(error.to_string()),
-        _ => Err(not_reached(&region, device.thread_instructions())),
+        _ => Err(device.missed().unwrap_or_else(|| not_reached(&region, device.thread_instructions()))),
     }
 }
 

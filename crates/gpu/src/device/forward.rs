@@ -18,6 +18,9 @@ use crate::progress::Progress;
 use crate::region::Region;
 use crate::results::PhaseResult;
 
+/// What is wrong if a checkpoint does not fit.
+const ANOTHER_HOST: &str = "the host does not do what it did when the checkpoint was made";
+
 /// Where somebody else takes over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goal {
@@ -152,9 +155,9 @@ impl Forward {
         self.answers = Some(before);
     }
 
-    /// What the host has read, if it was noted.
-    pub fn into_answers(self) -> Vec<Answer> {
-        self.answers.unwrap_or_default()
+    /// What the host has read so far, if it was noted. What it reads from now on is not.
+    pub fn take_answers(&mut self) -> Vec<Answer> {
+        self.answers.take().unwrap_or_default()
     }
 
     /// Whether memory is as it was when a checkpoint was made, and not as it is now.
@@ -301,7 +304,14 @@ impl Forward {
                 None => "its memory lies outside its buffers".to_owned(),
             },
         };
-        Err(bad(call, format!("the host does not do what it did when the checkpoint was made: {reason}")))
+        Err(bad(call, format!("{ANOTHER_HOST}: {reason}")))
+    }
+
+    /// What is wrong, if the program has ended and the checkpoint was not reached.
+    pub fn missed(&self) -> Option<String> {
+        let (checkpoint, _) = self.replay.as_ref()?;
+        let came = || format!("it had come to {}", checkpoint.at);
+        Some(format!("{ANOTHER_HOST}: {}", self.differs.clone().unwrap_or_else(came)))
     }
 
     /// A buffer is allocated.

@@ -1,6 +1,6 @@
 //! The reference executor as a device that goes forward to a place in a run, and notes what the host reads.
 
-use strata_ptx::reference::{Options, Summary};
+use strata_ptx::reference::Summary;
 use strata_workloads::{DeviceError, Module};
 
 use super::card::{Backend, Call};
@@ -8,7 +8,7 @@ use super::forward::{Forward, Step};
 use super::heap::Buffer;
 use super::module::{Log, ModuleDevice};
 use super::reference::AMPLE_BYTES;
-use crate::checkpoint::{Checkpoint, Identity, Image};
+use crate::checkpoint::{Answer, Checkpoint, Identity, Image};
 use crate::position::Position;
 use crate::progress::Progress;
 use crate::results::PhaseResult;
@@ -18,6 +18,8 @@ pub struct Recorder {
     forward: Forward,
     launches: u64,
     reached: Option<Position>,
+    /// What the host had read until then.
+    answers: Vec<Answer>,
 }
 
 /// A device that goes forward to a place.
@@ -40,8 +42,13 @@ impl<'a> RecordingDevice<'a> {
         compile: strata_ptx::back::Options,
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Result<RecordingDevice<'a>, String> {
-        let recorder = Recorder { forward, launches: 0, reached: None };
+        let recorder = Recorder { forward, launches: 0, reached: None, answers: Vec::new() };
         ModuleDevice::load(recorder, module, compile, Told { progress, launch: 0 })
+    }
+
+    /// What is wrong, if the program has ended and a checkpoint before the place was not reached.
+    pub(crate) fn missed(&self) -> Option<String> {
+        self.card.backend().forward.missed()
     }
 
     /// Thread instructions executed so far.
@@ -49,14 +56,12 @@ impl<'a> RecordingDevice<'a> {
         self.card.backend().forward.executed().thread_instructions
     }
 
-    /// The checkpoint, once the place is reached. Of the device nothing but this is left.
+    /// The checkpoint, once the place is reached.
     pub(crate) fn take_checkpoint(&mut self, of: Identity) -> Option<Checkpoint> {
         let recorder = self.card.backend_mut();
         let at = recorder.reached.take()?;
-        let nothing = Forward::to_end(Default::default(), Options::default());
-        let forward = std::mem::replace(&mut recorder.forward, nothing);
-        let (executed, image) = (forward.executed(), Image::of(forward.memory()));
-        Some(Checkpoint { of, at, executed, answers: forward.into_answers(), image })
+        let (executed, image) = (recorder.forward.executed(), Image::of(recorder.forward.memory()));
+        Some(Checkpoint { of, at, executed, answers: std::mem::take(&mut recorder.answers), image })
     }
 }
 
@@ -94,7 +99,9 @@ impl Backend for Recorder {
                     self.launches += 1;
                     return Ok(done);
                 }
-                Step::Here { at, .. } => self.reached = Some(at),
+                Step::Here { at, .. } => {
+                    (self.reached, self.answers) = (Some(at), self.forward.take_answers());
+                }
             }
         }
         Err(DeviceError::Enough { kernel: call.kernel.name.clone() })

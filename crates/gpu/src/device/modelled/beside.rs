@@ -70,6 +70,11 @@ impl Modelled {
         Some(beside.executed().thread_instructions)
     }
 
+    /// What is wrong, if the program has ended and the checkpoint was not reached.
+    pub fn missed(&self) -> Option<String> {
+        self.beside.as_ref()?.missed()
+    }
+
     fn options(&self) -> Options {
         Options { interrupt: self.gpu.interrupt(), ..Options::default() }
     }

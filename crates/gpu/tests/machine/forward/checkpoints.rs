@@ -1,11 +1,13 @@
 //! Runs from checkpoints.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use strata_gpu::checkpoint::Checkpoint;
 use strata_gpu::machine::Machine;
 use strata_gpu::position::Position;
 use strata_gpu::region::Region;
+use strata_workloads::launch_file::{LaunchFile, Package, read_package};
 use strata_workloads::{HostProgram, Size, find};
 
 use super::{Part, for_ctas, from, instructions, small, three};
@@ -149,5 +151,34 @@ fn a_host_that_reads_something_else_is_refused() {
             reason.contains("the host does not do what it did when the checkpoint was made: it had read "),
             "{reason}"
         );
+    }
+}
+
+/// A launch, a host phase of four threads that add up what it left, and the launch again.
+fn with_a_phase() -> LaunchFile {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cpu-cores/");
+    let read = |name: &str| std::fs::read_to_string(format!("{folder}{name}")).unwrap();
+    let again =
+        "\n[[launch]]\nkernel = \"square\"\ngrid = [4]\nblock = [256]\narguments = [{ buffer = \"x\" }]\n";
+    let files = BTreeMap::from([("phases.ptx".to_owned(), read("phases.ptx").into_bytes())]);
+    let text = read("launch.toml") + again;
+    read_package(&Package { path: "phase.toml".into(), text, files }).unwrap()
+}
+
+#[test]
+fn a_host_phase_before_the_place_is_executed_or_in_the_checkpoint() {
+    let program = with_a_phase();
+    let region = from(1, 2);
+    let checkpoint = through_file(&Part::of(&program, &small(), region.clone()).saved());
+    for machine in [small(), Machine::load("stash-apu", &[]).unwrap()] {
+        let before = Part::of(&program, &machine, region.clone()).verified();
+        assert!(before.phases.is_empty() && before.launches.len() == 1, "{}", machine.name());
+        let start = Some(checkpoint.clone());
+        let after = Part { start, ..Part::of(&program, &machine, Region::default()) }.verified();
+        assert_eq!(after.statistics_hash(), before.statistics_hash(), "{}", machine.name());
+        // Behind the part, it is executed: the first launch ends in its middle.
+        let region = Region { most: for_ctas(2), finish: true, ..Region::default() };
+        let finished = Part::of(&program, &machine, region).verified();
+        assert!(finished.phases.is_empty() && finished.ended == Some(Position { launch: 0, cta: 2 }));
     }
 }

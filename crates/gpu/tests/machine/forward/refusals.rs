@@ -50,7 +50,7 @@ fn a_place_that_the_program_does_not_have_is_refused() {
     assert_eq!(refused(from(3, 0)), "--from-launch 3: the program makes 3 launches, counted from 0");
     assert_eq!(
         refused(Region { from_instruction: Some(1_000_000), ..Region::default() }),
-        "--from-instruction 1000000: the program ends with its launch before that, after 2816 thread instructions"
+        "--from-instruction 1000000: the program ends with its launch before that, after 3072 thread instructions"
     );
     assert_eq!(
         refused(Region { most: Most { cycles: Some(0), ..Most::default() }, ..Region::default() }),
@@ -65,7 +65,7 @@ fn a_place_that_the_program_does_not_have_is_refused() {
     assert!(save(Region { warm_ctas: 1, ..from(1, 4) }).starts_with("a checkpoint holds no caches"));
     assert!(
         save(Region { from_instruction: Some(1_000_000), ..Region::default() })
-            .contains("after 2816 thread instructions")
+            .contains("after 3072 thread instructions")
     );
 }
 
