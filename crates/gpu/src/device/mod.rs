@@ -27,7 +27,7 @@ pub use heap::{Buffer, Heap};
 pub use lockstep::{Lockstep, difference};
 pub use modelled::Modelled;
 pub use module::{Log, ModuleDevice};
-pub use recorder::{Recorder, RecordingDevice, Told};
+pub(crate) use recorder::RecordingDevice;
 pub use reference::{Executed, ReferenceDevice};
 pub use texture::{ArrayShape, BadTexture};
 pub use timed::{Launches, TimedDevice};
