@@ -28,6 +28,7 @@ mod origin;
 mod page;
 mod progress;
 mod races;
+mod region;
 mod report;
 mod repro;
 mod run;

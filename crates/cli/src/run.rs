@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 use strata_gpu::machine::Machine;
-use strata_gpu::region::Region;
 use strata_gpu::results::Provenance;
 use strata_gpu::{RunError, RunRequest, run as run_on_gpu};
 use strata_lab::diff::Repeat;
@@ -20,10 +19,11 @@ use crate::files::Files;
 use crate::new::ptx_alone;
 use crate::page::{self, Page};
 use crate::progress::Bar;
+use crate::region::RegionArguments;
 use crate::report::{self, Report};
 use crate::timeline::Timeline;
 use crate::trace::{self, TraceArguments};
-use crate::{Finished, interrupt, print, races, workload};
+use crate::{Finished, interrupt, print, races, region, workload};
 
 /// Arguments of `strata run`.
 #[derive(Args)]
@@ -60,21 +60,12 @@ pub struct RunArguments {
     check: bool,
     /// Find data races instead: run on the reference executor only, without timing.
     #[arg(long, conflicts_with_all = [
-        "threads", "window", "check", "from_launch", "to_launch", "kernel", "warm", "max_cycles", "timeline", "out", "shown", "dumped", "by", "trace",
+        "threads", "window", "check", "from_launch", "from_cta", "from_instruction", "to_launch", "for_ctas", "for_cycles",
+        "for_instructions", "kernel", "warm", "warm_ctas", "finish", "checkpoint", "from_checkpoint", "max_cycles", "timeline", "out", "shown", "dumped", "by", "trace",
     ])]
     races: bool,
-    /// Measure only from this launch on, counted from 0. Earlier ones run on the reference executor, in no time.
-    #[arg(long, value_name = "N")]
-    from_launch: Option<u64>,
-    /// Simulate the launches before the first one measured, too, so that it finds the caches as they leave them.
-    #[arg(long, requires = "from_launch")]
-    warm: bool,
-    /// Measure only up to this launch, and end the run after it.
-    #[arg(long, value_name = "N")]
-    to_launch: Option<u64>,
-    /// Measure only launches of this kernel.
-    #[arg(long, value_name = "NAME")]
-    kernel: Option<String>,
+    #[command(flatten)]
+    region: RegionArguments,
     /// Stop after this many core cycles.
     #[arg(long, value_name = "CYCLES")]
     max_cycles: Option<u64>,
@@ -121,7 +112,8 @@ impl RunArguments {
             size: size.map_err(|error| format!("--size: {error}"))?,
             values: machine.table().clone().into(),
             about: about.with(&self.overrides),
-            region: self.region(),
+            region: self.region.region(),
+            start: self.region.start()?,
             max_cycles: self.max_cycles,
         })
     }
@@ -131,6 +123,7 @@ impl RunArguments {
     pub fn asks_for_more(&self) -> Option<&'static str> {
         [
             ("--races", self.races),
+            ("--checkpoint", self.region.checkpoint().is_some()),
             ("--check", self.check),
             ("--schedule", self.schedule),
             ("--json", self.json.is_some()),
@@ -143,10 +136,6 @@ impl RunArguments {
         .into_iter()
         .find_map(|(option, asked)| asked.then_some(option))
     }
-
-    fn region(&self) -> Region {
-        Region { from: self.from_launch, to: self.to_launch, kernel: self.kernel.clone(), warm: self.warm }
-    }
 }
 
 /// Runs the program and prints or writes its results.
@@ -158,6 +147,10 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let Program { name, program, size, dumps } = program(arguments, &machine)?;
     if arguments.races {
         return races::find(program.as_ref(), size.as_deref(), &machine, arguments.json.as_deref());
+    }
+    if let Some(path) = arguments.region.checkpoint() {
+        let of = provenance(&name, &size)?;
+        return region::save(&arguments.region, path, (program.as_ref(), size), &machine, of);
     }
     arguments.breakdown.check(&machine)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
@@ -203,7 +196,8 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         check: arguments.check,
         max_cycles: arguments.max_cycles,
         interrupt: Some(interrupt),
-        region: arguments.region(),
+        region: arguments.region.region(),
+        start: arguments.region.start()?,
         provenance,
         sample_cycles,
         by: &page::with_those_of_a_page(asked.clone(), arguments.out.is_some()),
@@ -278,6 +272,9 @@ fn files(arguments: &RunArguments, machine: &Machine) -> Files {
     let files = files.writes("--timeline", arguments.timeline.as_deref());
     let files = files.writes("--out", arguments.out.as_deref());
     let files = files.writes("--trace", arguments.trace.path());
+    let files = files.writes("--checkpoint", arguments.region.checkpoint());
+    let read = arguments.region.from_checkpoint();
+    let files = read.into_iter().fold(files, |files, path| files.reads("the checkpoint", path));
     let dumped = arguments.buffers.dumped();
     dumped
         .fold(files, |files, (name, path)| files.writes_as(format!("--dump {name}={}", path.display()), path))
@@ -305,7 +302,7 @@ fn program(arguments: &RunArguments, machine: &Machine) -> Result<Program, Strin
         return Ok(Program { name: name.clone(), program: Box::new(file), size: None, dumps });
     }
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ptx")) {
-        return Err(ptx_alone::refusal(path, arguments.kernel.as_deref())?);
+        return Err(ptx_alone::refusal(path, arguments.region.kernel())?);
     }
     let workload =
         workload::named(name).map_err(|error| format!("{error}; a launch file's name ends in .toml"))?;

@@ -204,6 +204,8 @@ impl Results {
                 inputs: kept.inputs,
             },
             region: Default::default(),
+            began: None,
+            ended: None,
             workload: program(),
             size: None,
             machine: machine.name().to_owned(),

@@ -3,6 +3,7 @@
 mod copies;
 mod counters;
 mod livelock;
+mod part;
 mod phase;
 mod queue;
 mod rows;
@@ -36,7 +37,7 @@ use crate::assemble::{Islands, assemble};
 use crate::machine::Machine;
 pub use crate::makers::{Maker, Makers};
 use crate::part::Part;
-use crate::results::{PartWork, RunSchedule, thread_time};
+use crate::results::{Before, PartWork, RunSchedule, thread_time};
 
 /// Options of a GPU's runs.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +65,10 @@ pub struct Finished {
     pub occupancy: Occupancy,
     /// What the kernel printed, ordered by CTA and warp.
     pub prints: Vec<Print>,
+    /// The first CTA that did not run: their number, unless the launch ended early.
+    pub end_cta: u64,
+    /// The counters before the CTAs that count, where others ran before them.
+    pub(crate) before: Option<Box<Before>>,
 }
 
 /// What a launch that goes on has come to.
@@ -90,6 +95,7 @@ pub struct Stopped {
     pub outside: Option<(u64, u64)>,
 }
 
+pub use part::LaunchPart;
 pub use phase::PhaseEnd;
 pub use watch::{Seen, Watch};
 
@@ -350,7 +356,20 @@ impl Gpu {
         launch: &Arc<Launch>,
         observe: &mut dyn FnMut(Observed),
     ) -> Result<Finished, Stopped> {
-        let start = self.simulation.now();
+        self.launch_part(launch, &LaunchPart::WHOLE, observe)
+    }
+
+    /// Runs some CTAs of a kernel to their end, as [`Gpu::launch`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn launch_part(
+        &mut self,
+        launch: &Arc<Launch>,
+        part: &LaunchPart<'_>,
+        observe: &mut dyn FnMut(Observed),
+    ) -> Result<Finished, Stopped> {
+        let mut start = self.simulation.now();
         let mut occupancy = None;
         for index in self.compute_sms.clone() {
             occupancy = Some(self.sm(index).prepare(launch.clone(), start));
@@ -368,8 +387,9 @@ impl Gpu {
             return Err(Stopped { failure: Failure::NoRoom, reason, so_far: None, outside: None });
         }
         self.ctas_done.store(0, Ordering::Relaxed);
-        let begin = self.queue.begin(start);
-        self.dispatcher().begin_clusters(launch.ctas(), cluster, occupancy.ctas, begin.from);
+        let begin = self.begin_part(launch, part, occupancy.ctas, start);
+        let mut early = part.early_end(launch, self);
+        let mut before = None;
         let options = self.run_options();
         let ctas_done = self.ctas_done.clone();
         let mut observe = |cycle, counted| {
@@ -387,12 +407,18 @@ impl Gpu {
             let look = self.next_look(start);
             let watched = if running { self.next_watched() } else { Cycle::NEVER };
             let rows = self.next_rows();
-            let pause = sample.min(look).min(lookout.next()).min(watched).min(rows);
+            let end = early.as_ref().filter(|_| running).map_or(Cycle::NEVER, |early| early.next(self.now()));
+            let pause = sample.min(look).min(lookout.next()).min(watched).min(rows).min(end);
             // Threads gain nothing in a cycle.
             let threads = if lookout.is_watching() { 1 } else { options.threads };
             let options = RunOptions { threads, ..options };
             match self.simulation.run_until(pause, options, &mut |now| observe(now, None)) {
                 Stop::Paused => {}
+                Stop::Quiet { .. } if self.dispatcher().is_held() => {
+                    (start, before) = (self.simulation.now(), Some(self.go_on(launch, part)));
+                    early = part.early_end(launch, self);
+                    continue;
+                }
                 stop => break stop,
             }
             if pause == rows {
@@ -406,6 +432,13 @@ impl Gpu {
                 }
             } else if pause == look && self.is_settled() {
                 break Stop::Quiet { last: pause };
+            } else if pause == look && self.dispatcher().is_held() && self.memory_is_settled() {
+                (start, before) = (self.simulation.now(), Some(self.go_on(launch, part)));
+                early = part.early_end(launch, self);
+            }
+            if pause == end && early.as_ref().is_some_and(|early| early.is_reached(self)) {
+                self.dispatcher().end_early();
+                early = None;
             }
             if pause == watched && self.dispatcher().finished_at().is_none() {
                 self.settle(pause);
@@ -428,8 +461,9 @@ impl Gpu {
             _ => Err(now),
         };
         let cycles = end.unwrap_or_else(|now| now).since(start);
-        let overlapped_cycles = begin.overlapped;
-        let finished = Finished { cycles, overlapped_cycles, occupancy, prints: self.take_prints() };
+        let overlapped_cycles = if before.is_some() { 0 } else { begin.overlapped };
+        let (prints, end_cta) = (self.take_prints(), self.dispatcher().end());
+        let finished = Finished { cycles, overlapped_cycles, occupancy, prints, end_cta, before };
         let mut stop = stop;
         if end.is_ok() {
             if self.show_parts(launch, start, true).is_continue() {

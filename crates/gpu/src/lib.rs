@@ -3,6 +3,7 @@
 pub mod area;
 mod assemble;
 pub mod catalogue;
+pub mod checkpoint;
 pub mod device;
 pub mod endurance;
 pub mod energy;
@@ -12,6 +13,7 @@ pub mod machine;
 mod makers;
 mod multiprocessor;
 mod part;
+pub mod position;
 pub mod profile;
 pub mod program;
 mod progress;
@@ -20,10 +22,12 @@ pub mod region;
 mod resident;
 pub mod results;
 mod run;
+mod save;
 pub mod trace;
 
 pub use progress::Progress;
 pub use run::{Raced, RunError, RunRequest, Tracing, find_races, profile_program, run};
+pub use save::{SaveRequest, save};
 
 /// Version of the simulator: the package's version and a hash of the sources that determine numbers.
 pub const SIMULATOR: &str = env!("STRATA_SIMULATOR");

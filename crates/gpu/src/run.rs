@@ -1,6 +1,7 @@
 //! Runs a host program on a machine, checks its results and measures it.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use strata_engine::Cycle;
@@ -10,6 +11,7 @@ use strata_sm::Key;
 use strata_workloads::recording::Recording;
 use strata_workloads::{DeviceError, HostProgram, Outcome};
 
+use crate::checkpoint::{Checkpoint, Identity};
 use crate::device::{Lockstep, Modelled, ReferenceDevice, TimedDevice};
 use crate::endurance;
 use crate::gpu::{Gpu, GpuOptions, Makers, Watch};
@@ -21,6 +23,7 @@ use crate::region::Region;
 use crate::results::{
     By, Checked, LaunchResult, PhaseResult, Provenance, RunResult, SimulationCost, Verdict, peak_memory_bytes,
 };
+use crate::save::{from_checkpoint, not_reached};
 use crate::trace::{TraceOptions, Tracer};
 
 /// What is traced, and what takes the file.
@@ -52,6 +55,8 @@ pub struct RunRequest<'a> {
     pub interrupt: Option<&'static AtomicBool>,
     /// The launches that are measured.
     pub region: Region,
+    /// A checkpoint of the program to begin with.
+    pub start: Option<Arc<Checkpoint>>,
     /// Where the results come from, as far as the caller knows; the machine's part is filled in.
     pub provenance: Provenance,
     /// Sample the counters at this interval, in cycles of each launch.
@@ -90,6 +95,7 @@ impl<'a> RunRequest<'a> {
             max_cycles: None,
             interrupt: None,
             region: Region::default(),
+            start: None,
             provenance: Provenance::default(),
             sample_cycles: None,
             by: &[],
@@ -130,13 +136,24 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let RunRequest { program, machine, window, check, saves_threads, max_cycles, sample_cycles, .. } =
         request;
     let RunRequest { progress, so_far, interrupt, watch, .. } = request;
+    let of = Identity {
+        program: program.name().to_owned(),
+        size: request.size.clone(),
+        ptx: request.provenance.ptx.clone(),
+        inputs: request.provenance.inputs.clone(),
+    };
+    let region = from_checkpoint(request.region, request.start.as_deref(), &of).map_err(RunError::Refused)?;
+    let looks = sample_cycles.is_some() || request.trace.is_some() || watch.is_some();
+    if looks && (region.warm_ctas > 0 || (region.warm && region.from_cta.is_some())) {
+        let reason = "CTAs that warm caches would be seen over time, too: expected no --warm-ctas and no --warm with --from-cta";
+        return Err(RunError::Refused(reason.into()));
+    }
     let about = About {
         program,
         size: request.size,
         machine,
         overrides: request.overrides,
         threads: if request.schedule { 1 } else { request.threads },
-        region: request.region,
         provenance: request.provenance,
     };
     let limit = max_cycles.map_or(Cycle::NEVER, Cycle);
@@ -168,8 +185,8 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     if request.schedule {
         timed.gpu().measure_schedule();
     }
-    about.region.check(timed.kernel_names(), program.plan().as_ref()).map_err(RunError::Refused)?;
-    timed.measure_only(about.region.clone());
+    region.check(timed.kernel_names(), program.plan().as_ref()).map_err(RunError::Refused)?;
+    timed.measure_only(region.clone(), request.start);
     timed.gpu().break_down(&by);
     if let Some(tracer) = tracer {
         timed.gpu().trace(tracer);
@@ -209,8 +226,14 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let phases: Vec<PhaseResult> = timed.phases().iter().chain(timed.stopped_phase()).cloned().collect();
     let count = launches.len();
     let result = about.result(launches.into_iter().chain(stopped), &phases, timed.gpu());
-    let is_nothing = result.launches.is_empty() && !about.region.is_everything();
+    let is_nothing = result.launches.is_empty() && !region.is_everything();
     if is_nothing && matches!(ended, Ended::Whole | Ended::WithItsRegion) {
+        if let Some(reason) = timed.gpu().missed() {
+            return Err(RunError::Refused(reason));
+        }
+        if let Some(executed) = timed.gpu().before_region() {
+            return Err(RunError::Refused(not_reached(&region, executed)));
+        }
         let reason = format!("none of the first {count} launches is in the region, expected at least one");
         return Err(RunError::Refused(reason));
     }
@@ -259,7 +282,6 @@ struct About<'a> {
     machine: &'a Machine,
     overrides: &'a [String],
     threads: usize,
-    region: Region,
     provenance: Provenance,
 }
 
@@ -272,7 +294,9 @@ impl About<'_> {
         gpu: &mut Modelled,
     ) -> RunResult {
         let machine = self.machine;
+        let region = gpu.region().clone();
         let launches: Vec<LaunchResult> = launches.collect();
+        let before = launches.len().min(region.begin().map_or(usize::MAX, |begin| begin.launch as usize));
         let simulated = || launches.iter().filter(|launch| !launch.functional);
         let cost = SimulationCost {
             seconds: gpu.seconds(),
@@ -281,17 +305,17 @@ impl About<'_> {
                 .map(|launch| launch.cycles)
                 .chain(phases.iter().map(|phase| phase.cycles))
                 .sum(),
-            fast_forwarded: launches.iter().filter(|launch| launch.functional).count() as u64,
+            fast_forwarded: launches[..before].iter().filter(|launch| launch.functional).count() as u64,
             threads: self.threads,
             window: gpu.window(),
             peak_memory_bytes: peak_memory_bytes(),
             schedule: gpu.schedule(),
         };
         let numbered = (0..).zip(launches);
-        let measured = numbered.filter(|(number, launch)| self.region.has(*number, &launch.kernel));
+        let measured = numbered.filter(|(number, launch)| region.has(*number, &launch.kernel));
         let launches: Vec<LaunchResult> = measured.map(|(_, launch)| launch).collect();
         let statistics = gpu.statistics();
-        let is_measured = |phase: &&PhaseResult| self.region.has_phase(phase.after_launches, &phase.kernel);
+        let is_measured = |phase: &&PhaseResult| region.has_phase(phase.after_launches, &phase.kernel);
         let phases: Vec<PhaseResult> = phases.iter().filter(is_measured).cloned().collect();
         let cycles = launches.iter().map(|launch| launch.cycles).sum::<u64>()
             + phases.iter().map(|phase| phase.cycles).sum::<u64>();
@@ -304,7 +328,9 @@ impl About<'_> {
                 machine: machine.hash(),
                 ..self.provenance.clone()
             },
-            region: self.region.clone(),
+            began: gpu.began(),
+            ended: gpu.ended(),
+            region,
             workload: self.program.name().to_owned(),
             size: self.size.clone(),
             machine: machine.name().to_owned(),

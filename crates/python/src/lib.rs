@@ -8,6 +8,7 @@
 //! | `machine.rs` | a machine after systems and overrides |
 //! | `program.rs` | what runs: a workload, a launch file, or one made in memory |
 //! | `run.rs` | one run, and what it measured |
+//! | `region.rs` | the part of a run that is measured; checkpoints |
 //! | `sweep.rs` | many points, through a result store |
 //! | `store.rs` | a result store as tables |
 //! | `figure.rs` | a paper's figures |
@@ -21,6 +22,7 @@ mod figure;
 mod flag;
 mod machine;
 mod program;
+mod region;
 mod run;
 mod running;
 mod store;
@@ -54,6 +56,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(figure::figure, module)?)?;
     module.add_function(wrap_pyfunction!(program::kernels, module)?)?;
+    module.add_function(wrap_pyfunction!(region::checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
     #[cfg(debug_assertions)]

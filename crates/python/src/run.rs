@@ -6,7 +6,6 @@ use std::sync::mpsc::Sender;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use strata_gpu::region::Region;
 use strata_gpu::results::{Provenance, RunResult, Sample};
 use strata_gpu::{Progress, RunError, RunRequest};
 use strata_lab::job::{FORMAT, Job, Kind};
@@ -16,6 +15,7 @@ use strata_lab::record::{self, Record, Row, Value};
 use crate::machine::Machine;
 use crate::program::{Loaded, Program};
 use crate::refused;
+use crate::region::Part;
 use crate::running::{Ended, Stopped, during};
 use crate::table::Table;
 
@@ -49,10 +49,7 @@ pub struct Options<'py> {
     threads: Option<usize>,
     check: bool,
     max_cycles: Option<u64>,
-    from_launch: Option<u64>,
-    to_launch: Option<u64>,
-    kernel: Option<String>,
-    warm: bool,
+    part: Part,
     span: Option<u64>,
     command: Vec<String>,
     cancel: Option<Bound<'py, PyAny>>,
@@ -69,8 +66,8 @@ pub fn run(py: Python<'_>, program: &Program, machine: &Machine, options: Option
             return Err(refused(format!("{name}: found 0, expected at least 1")));
         }
     }
-    let Options { check, max_cycles, from_launch, to_launch, kernel, warm, span, command, .. } = options;
-    let region = Region { from: from_launch, to: to_launch, kernel, warm };
+    let Options { check, max_cycles, part, span, command, .. } = options;
+    let start = part.start().map_err(refused)?;
     let tells = options.progress.is_some();
     let work = |stop, events: Sender<Event>| {
         let loaded = program.load().map_err(RunError::Refused)?;
@@ -88,7 +85,8 @@ pub fn run(py: Python<'_>, program: &Program, machine: &Machine, options: Option
             check,
             max_cycles,
             interrupt: Some(stop),
-            region: region.clone(),
+            region: part.region(),
+            start: start.clone(),
             provenance: provenance(&loaded, &command),
             sample_cycles: span,
             ..RunRequest::plain(loaded.program.as_ref(), machine.get(), &mut tell, &mut |_| ())

@@ -74,6 +74,31 @@ def test_a_region_measures_its_launches():
     assert part.verdict == "verified", "the first launch ran on the reference executor"
 
 
+def test_a_part_of_a_launch_is_measured_and_the_rest_executed():
+    whole = strata.run("gemm")
+    part = strata.run("gemm", from_cta=5, warm_ctas=2, for_ctas=10, finish=True)
+    document = part.to_dict()
+    assert part.verdict == "verified" and document["thread_instructions"] < whole.to_dict()["thread_instructions"]
+    assert (document["began"]["cta"], document["began"]["warm_ctas"], document["ended"]["cta"]) == (5, 2, 15)
+    with pytest.raises(strata.StrataError, match="CTA 24: launch 0 has 24, counted from 0"):
+        strata.run("gemm", from_cta=24)
+
+
+def test_a_run_goes_on_from_a_checkpoint_on_any_machine(tmp_path):
+    path = tmp_path / "bfs.strata"
+    place = strata.checkpoint("bfs", path, from_launch=4, from_cta=2)
+    assert (place.launch, place.cta) == (4, 2) and place.thread_instructions > 0
+    for systems in (None, "dy-fuse"):
+        plain = strata.run("bfs", systems=systems, from_launch=4, from_cta=2)
+        again = strata.run("bfs", systems=systems, from_checkpoint=path)
+        assert again.statistics_hash == plain.statistics_hash and again.verdict == "verified"
+    with pytest.raises(strata.StrataError, match="the checkpoint is of bfs"):
+        strata.run("gemm", from_checkpoint=path)
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(strata.StrataError, match="truncated or damaged"):
+        strata.run("bfs", from_checkpoint=path)
+
+
 def test_a_machine_is_made_once_and_says_what_it_is(tmp_path):
     machine = strata.Machine("gtx480", systems=["dy-fuse"], set={"l1d.mshr_entries": 64})
     assert machine["l1d.mshr_entries"] == 64

@@ -56,6 +56,9 @@ pub trait Multiprocessor: Island {
 
     /// Takes what was charged to instructions, CTAs and buffers since the launch began, by what accounts are kept of.
     fn take_accounts(&mut self) -> Vec<Accounts>;
+
+    /// Charges from now on as if the launch had just begun. The SM is at rest.
+    fn begin_accounts(&mut self, launch: &Launch);
 }
 
 impl<D: Doors> Multiprocessor for Sm<D> {
@@ -177,6 +180,10 @@ impl<D: Doors> Multiprocessor for Sm<D> {
 
     fn take_accounts(&mut self) -> Vec<Accounts> {
         self.lsu.take_accounts()
+    }
+
+    fn begin_accounts(&mut self, launch: &Launch) {
+        self.lsu.begin_accounts(launch);
     }
 }
 

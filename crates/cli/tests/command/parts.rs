@@ -86,6 +86,71 @@ fn a_region_that_cannot_be_is_refused_before_the_run() {
     }
 }
 
+#[test]
+fn a_checkpoint_gives_the_numbers_of_the_run_before_it() {
+    let folder = folder("checkpoints", &[]);
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (first, later) = (path("first.strata"), path("later.strata"));
+    let said = well(&["run", "bfs", "--from-launch", "4", "--from-cta", "2", "--checkpoint", &first]);
+    assert!(said.starts_with(&format!("{first}: launch 4, CTA 2, after ")), "{said}");
+    let (_, plain) = run(&["bfs", "--from-launch", "4", "--from-cta", "2"]);
+    let (status, again) = run(&["bfs", "--from-checkpoint", &first, "--threads", "2"]);
+    assert_eq!((status, &again["verdict"]), (0, &"verified".into()));
+    for key in ["statistics_hash", "cycles", "launches", "region", "began", "ended", "energy"] {
+        assert_eq!(again[key], plain[key], "{key}");
+    }
+    let began = &plain["began"];
+    assert_eq!((&began["launch"], &began["cta"], &began["caches"]), (&4.into(), &2.into(), &"cold".into()));
+    well(&["run", "bfs", "--from-checkpoint", &first, "--from-launch", "9", "--checkpoint", &later]);
+    let (_, plain) = run(&["bfs", "--system", "dy-fuse", "--from-launch", "9"]);
+    let (_, again) = run(&["bfs", "--system", "dy-fuse", "--from-checkpoint", &later]);
+    assert_eq!(again["statistics_hash"], plain["statistics_hash"]);
+
+    let bytes = std::fs::read(&first).unwrap();
+    std::fs::write(path("short.strata"), &bytes[..bytes.len() - 1]).unwrap();
+    for (arguments, expected) in [
+        (["gemm", "--from-checkpoint", &first], "error: the checkpoint is of bfs (test) with PTX "),
+        (
+            ["bfs", "--from-checkpoint", &path("short.strata")],
+            &format!("error: {}: found bytes with checksum ", path("short.strata")),
+        ),
+        (["bfs", "--from-checkpoint", &path("none")], &format!("error: {}: No such file", path("none"))),
+    ] {
+        let error = refused(&[&["run"], &arguments[..]].concat());
+        assert!(error.starts_with(expected), "{error}");
+    }
+    let overwritten =
+        refused(&["run", "bfs", "--from-checkpoint", &first, "--from-launch", "9", "--checkpoint", &first]);
+    assert!(overwritten.contains(": would overwrite the checkpoint "), "{overwritten}");
+    let with_numbers = refused(&["run", "bfs", "--from-launch", "9", "--checkpoint", &later, "--json", "-"]);
+    assert!(with_numbers.contains("cannot be used with"), "{with_numbers}");
+}
+
+#[test]
+fn two_parts_of_a_run_are_compared() {
+    let said = well(&["diff", "run gemm --from-cta 12", "run gemm --from-cta 12 --warm-ctas 4"]);
+    assert!(said.contains("launches measured"), "{said}");
+}
+
+#[test]
+fn a_part_says_where_it_began_and_ended() {
+    let part = ["run", "gemm", "--from-cta", "5", "--warm-ctas", "2", "--for-ctas", "10"];
+    let summary = well(&part);
+    assert!(summary.starts_with("gemm (test) on gtx480: results not compared"), "{summary}");
+    assert!(
+        summary.contains(
+            "reference executor; caches warmed by 2 CTAs of that launch\n  until launch 0, CTA 15\n"
+        ),
+        "{summary}"
+    );
+    let finished = well(&[&part[..], &["--finish", "--check"]].concat());
+    assert!(finished.starts_with("gemm (test) on gtx480: results verified\n"), "{finished}");
+    assert_eq!(
+        refused(&["run", "gemm", "--from-cta", "24"]),
+        "error: cannot launch `gemm`: CTA 24: launch 0 has 24, counted from 0\n"
+    );
+}
+
 /// A file's bytes, to see that they stay.
 fn bytes(path: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()

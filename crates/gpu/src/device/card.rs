@@ -42,6 +42,11 @@ pub trait Backend {
     /// Reads bytes at a device address; they lie within one buffer.
     fn read(&mut self, at: u64, data: &mut [u8]);
 
+    /// Copies bytes from one device address to another; each range lies within one buffer, and they may overlap.
+    fn copy(&mut self, to: u64, from: u64, bytes: u64) {
+        copy_in_pieces(self, to, from, bytes);
+    }
+
     /// Called when the host waits for all launches, without a copy that would show it.
     fn synchronize(&mut self) {}
 
@@ -74,6 +79,19 @@ pub trait Backend {
     /// Called when a module is unloaded; none of its kernels is launched again.
     fn forget(&mut self, module: ModuleId) {
         let _ = module;
+    }
+}
+
+/// Copies bytes through the host, piece by piece.
+pub(super) fn copy_in_pieces<B: Backend + ?Sized>(backend: &mut B, to: u64, from: u64, bytes: u64) {
+    let mut piece = vec![0; bytes.min(PIECE_BYTES) as usize];
+    let pieces = bytes.div_ceil(PIECE_BYTES);
+    for n in 0..pieces {
+        // Copy in the direction that reads each chunk before it is overwritten.
+        let at = if to < from { n } else { pieces - 1 - n } * PIECE_BYTES;
+        let piece = &mut piece[..(bytes - at).min(PIECE_BYTES) as usize];
+        backend.read(from + at, piece);
+        backend.write(to + at, piece);
     }
 }
 
@@ -319,15 +337,7 @@ impl<B: Backend> Card<B> {
     pub fn copy(&mut self, to: DevicePtr, from: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
         self.heap.find(to, bytes)?;
         self.heap.find(from, bytes)?;
-        let mut piece = vec![0; bytes.min(PIECE_BYTES) as usize];
-        let pieces = bytes.div_ceil(PIECE_BYTES);
-        for n in 0..pieces {
-            // Copy in the direction that reads each chunk before it is overwritten.
-            let at = if to < from { n } else { pieces - 1 - n } * PIECE_BYTES;
-            let piece = &mut piece[..(bytes - at).min(PIECE_BYTES) as usize];
-            self.backend.read(from.0 + at, piece);
-            self.backend.write(to.0 + at, piece);
-        }
+        self.backend.copy(to.0, from.0, bytes);
         Ok(())
     }
 

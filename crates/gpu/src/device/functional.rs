@@ -2,7 +2,7 @@
 
 use strata_ptx::isa::Space;
 use strata_ptx::reference::{
-    Executor, Fault, FaultKind, GlobalMemory, LaunchConfig, Observer, Options, Summary,
+    Executor, Fault, FaultKind, GlobalMemory, LaunchConfig, Observer, Options, Stretch, Summary,
 };
 use strata_workloads::{DeviceError, Failure};
 
@@ -31,6 +31,29 @@ impl Functional {
     /// An executor with `capacity_bytes` bytes of memory. `options` bounds its launches.
     pub fn new(capacity_bytes: u64, options: Options) -> Functional {
         Functional { capacity_bytes, memory: GlobalMemory::new(), options, watcher: None }
+    }
+
+    /// An executor with this memory.
+    pub(super) fn holding(memory: GlobalMemory, options: Options) -> Functional {
+        Functional { memory, ..Functional::new(u64::MAX, options) }
+    }
+
+    /// The executor's memory.
+    pub(super) fn memory(&self) -> &GlobalMemory {
+        &self.memory
+    }
+
+    /// Replaces the executor's memory.
+    pub(super) fn remember(&mut self, memory: GlobalMemory) {
+        self.memory = memory;
+    }
+
+    /// Runs some CTAs of a launch.
+    ///
+    /// # Errors
+    /// As [`Backend::run`].
+    pub(super) fn run_stretch(&mut self, call: &Call<'_>, stretch: Stretch) -> Result<Summary, DeviceError> {
+        self.execute(call, stretch).map_err(|fault| failed(&fault, call.heap))
     }
 
     /// Profiles all launches from now on.
@@ -97,7 +120,7 @@ impl Backend for Functional {
 
     fn run(&mut self, call: &Call<'_>, _: &mut dyn FnMut(&Progress)) -> Result<Summary, DeviceError> {
         let Call { kernel, shape, .. } = *call;
-        let done = self.execute(call);
+        let done = self.execute(call, Stretch::WHOLE);
         match (&mut self.watcher, &done) {
             (Some(Watcher::Profiler(profiler)), Ok(summary)) => {
                 let threads = shape.block.iter().product();
@@ -119,7 +142,7 @@ impl Backend for Functional {
     ) -> Result<PhaseResult, DeviceError> {
         let is_profiled = |watcher: &mut Watcher| matches!(watcher, Watcher::Profiler(_));
         let profiler = self.watcher.take_if(is_profiled);
-        let done = self.execute(call);
+        let done = self.execute(call, Stretch::WHOLE);
         self.watcher = profiler.or(self.watcher.take());
         if let Some(Watcher::Races(races)) = &mut self.watcher {
             races.launched(call.heap);
@@ -129,8 +152,8 @@ impl Backend for Functional {
 }
 
 impl Functional {
-    /// Runs a call, watched by whoever watches.
-    fn execute(&mut self, call: &Call<'_>) -> Result<Summary, Fault> {
+    /// Runs some CTAs of a call, watched by whoever watches.
+    fn execute(&mut self, call: &Call<'_>, stretch: Stretch) -> Result<Summary, Fault> {
         let Call { kernel, shape, params, variables, .. } = *call;
         let config = LaunchConfig {
             grid: shape.grid,
@@ -145,6 +168,7 @@ impl Functional {
         });
         Executor::new(kernel, config, variables, &mut self.memory)
             .with_options(self.options)
+            .only(stretch)
             .with_headers(call.headers)
             .watched_by(observer)
             .run()

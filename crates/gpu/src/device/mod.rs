@@ -6,6 +6,7 @@
 mod arguments;
 mod card;
 mod coreless;
+mod forward;
 mod functional;
 mod heap;
 mod holes;
@@ -13,17 +14,20 @@ mod lockstep;
 mod modelled;
 mod module;
 mod phase;
+mod recorder;
 mod reference;
 pub(crate) mod system;
 mod texture;
 mod timed;
 
 pub use card::{Backend, Call, Card, Entry, ModuleId, Reserved};
+pub(crate) use forward::Forward;
 pub use functional::Functional;
 pub use heap::{Buffer, Heap};
 pub use lockstep::{Lockstep, difference};
 pub use modelled::Modelled;
 pub use module::{Log, ModuleDevice};
+pub(crate) use recorder::RecordingDevice;
 pub use reference::{Executed, ReferenceDevice};
 pub use texture::{ArrayShape, BadTexture};
 pub use timed::{Launches, TimedDevice};

@@ -1,5 +1,6 @@
 //! The modelled GPU as a card's backend.
 
+mod beside;
 mod counting;
 mod phase;
 
@@ -9,24 +10,25 @@ use std::time::Instant;
 
 use strata_engine::statistics::Group;
 use strata_memory::Address;
-use strata_ptx::reference::Options;
 use strata_sm::launch::Launch;
 use strata_sm::print::Print;
 use strata_workloads::{DeviceError, DevicePtr};
 
-use super::card::{Backend, Call, ModuleId};
-use super::coreless::run_functionally;
+use super::card::{Backend, Call, ModuleId, copy_in_pieces};
+use super::forward::Forward;
 use super::heap::{Buffer, Heap};
 use super::system::SystemRegion;
 use crate::endurance;
 use crate::energy::{EnergyReport, Meter};
-use crate::gpu::{Finished, Gpu, Observed, Stopped, Watch};
+use crate::gpu::{Finished, Gpu, LaunchPart, Observed, Stopped, Watch};
 use crate::machine::Machine;
+use crate::position::{Began, Position};
 use crate::progress::Progress;
 use crate::region::Region;
 use crate::resident::{Resident, resident};
-use crate::results::{Before, Breakdown, LaunchResult, PhaseResult, RunSchedule, Sample, since};
+use crate::results::{Before, Breakdown, By, LaunchResult, PhaseResult, RunSchedule, Sample, since};
 use crate::trace::Tracer;
+use beside::Beside;
 
 /// Location of a kernel's code.
 #[derive(Clone, Copy)]
@@ -60,6 +62,16 @@ pub struct Modelled {
     region: Region,
     /// Counters of the launches in the region, and their cycles.
     measured: (Vec<Group>, u64),
+    /// What runs beside the model, which is before or behind the region.
+    beside: Option<Box<Forward>>,
+    /// The first address behind what the machine's memory held when that began.
+    touched: u64,
+    /// Where the region began, if anything came before it.
+    began: Option<Began>,
+    /// CTAs, cycles and thread instructions of the launches in the region.
+    counted: [u64; 3],
+    /// Where the last launch in the region ended.
+    ended: Option<Position>,
     /// The same counters by what was asked for.
     breakdowns: Vec<Breakdown>,
     /// `None` unless a trace is asked for.
@@ -100,6 +112,11 @@ impl Modelled {
             stopped_phase: None,
             region: Region::default(),
             measured: (Vec::new(), 0),
+            beside: None,
+            touched: 0,
+            began: None,
+            counted: [0; 3],
+            ended: None,
             breakdowns: Vec::new(),
             tracer: None,
         })
@@ -115,13 +132,6 @@ impl Modelled {
         let cycles = if self.region.is_everything() { self.cycles } else { self.measured.1 };
         let statistics = self.statistics();
         Some(self.meter.as_ref()?.report(&statistics, cycles))
-    }
-
-    /// Restricts what is measured to some launches.
-    pub fn measure_only(&mut self, region: Region) {
-        let now = self.gpu.statistics();
-        self.measured = (now.iter().map(|group| group.since(group)).collect(), 0);
-        self.region = region;
     }
 
     /// Samples all later launches every `cycles` cycles.
@@ -226,9 +236,10 @@ impl Modelled {
     fn measure(
         &mut self,
         launch: &Arc<Launch>,
+        part: &LaunchPart<'_>,
         heap: &Heap,
         progress: &mut dyn FnMut(&Progress),
-    ) -> Result<LaunchResult, Stopped> {
+    ) -> Result<(LaunchResult, u64), Stopped> {
         let before = self.before();
         let in_region = self.region.has(launch.number, &launch.kernel.name);
         let mut spans = (self.gpu.is_sampled() && in_region).then(|| Spans::new(before.all.clone()));
@@ -247,7 +258,7 @@ impl Modelled {
             self.gpu.count_rows(tracer.begin(launch.number, start));
         }
         let meter = self.meter.as_ref();
-        let finished = self.gpu.launch(launch, &mut |Observed { cycle, ctas_done, counted }| {
+        let finished = self.gpu.launch_part(launch, part, &mut |Observed { cycle, ctas_done, counted }| {
             (state.cycle, state.ctas_done) = (cycle.0, ctas_done);
             state.sample = spans.as_mut().zip(counted).map(|(spans, end)| spans.end(meter, end));
             progress(&state);
@@ -266,47 +277,17 @@ impl Modelled {
                 progress(&Progress { sample: Some(last), ..state });
             }
         }
-        let result = finished.map(|finished| self.result(launch, heap, &before, finished));
+        let result = finished.map(|finished| {
+            let end = finished.end_cta;
+            (self.result(launch, part, heap, &before, finished), end)
+        });
         match stopped {
             None => Ok(result.expect("a launch that ended has a result")),
             Some(stopped) => {
-                self.stopped = result;
+                self.stopped = result.map(|(result, _)| result);
                 Err(stopped)
             }
         }
-    }
-
-    /// Refuses what comes after the last launch that is measured.
-    fn enough(&self, call: &Call<'_>) -> Result<(), DeviceError> {
-        match self.region.is_past(self.launches) {
-            true => Err(DeviceError::Enough { kernel: call.kernel.name.clone() }),
-            false => Ok(()),
-        }
-    }
-
-    /// Runs a launch before those that are measured on the reference executor, with the machine's memory.
-    fn fast_forward(&mut self, call: &Call<'_>) -> Result<LaunchResult, DeviceError> {
-        let options = Options { interrupt: self.gpu.interrupt(), ..Options::default() };
-        let done = run_functionally(call, options, &mut self.gpu)?;
-        self.launches += 1;
-        Ok(LaunchResult {
-            kernel: call.kernel.name.clone(),
-            grid: call.shape.grid,
-            block: call.shape.block,
-            functional: true,
-            cycles: 0,
-            overlapped_cycles: 0,
-            warp_instructions: done.counts.warp_instructions,
-            thread_instructions: done.counts.thread_instructions,
-            registers: call.kernel.registers,
-            reuses_registers: call.kernel.reuses_registers,
-            shared_bytes: call.kernel.shared_bytes.saturating_add(call.shape.dynamic_shared),
-            carve_out: None,
-            ctas_per_sm: 0,
-            limiter: String::new(),
-            printed: (!done.printed.is_empty()).then_some(done.printed).into_iter().collect(),
-            energy: None,
-        })
     }
 
     /// What prints say.
@@ -316,12 +297,24 @@ impl Modelled {
     }
 
     /// What a launch did, whether it ended or was stopped.
-    fn result(&mut self, launch: &Launch, heap: &Heap, before: &Before, finished: Finished) -> LaunchResult {
+    fn result(
+        &mut self,
+        launch: &Launch,
+        part: &LaunchPart<'_>,
+        heap: &Heap,
+        before: &Before,
+        finished: Finished,
+    ) -> LaunchResult {
         let is_measured = self.region.has(launch.number, &launch.kernel.name);
+        let before = finished.before.as_deref().unwrap_or(before);
         let name = format!("launch {} ({})", launch.number, launch.kernel.name);
         let counted = self.count(&name, before, finished.cycles, is_measured);
         self.add_accounts(launch, heap, is_measured);
         let issued = Issued::of(&counted);
+        if is_measured {
+            let ctas = finished.end_cta.saturating_sub(part.counted);
+            self.add_to_region(launch.number, [ctas, finished.cycles, issued.thread], finished.end_cta);
+        }
         let energy = self.meter.as_ref().map(|meter| meter.report(&counted, finished.cycles));
         self.launches += 1;
         self.cycles += finished.cycles;
@@ -391,20 +384,40 @@ impl Backend for Modelled {
         self.system.floor()
     }
 
-    fn open(&mut self, _: &Buffer, _: bool) {
+    fn open(&mut self, buffer: &Buffer, fresh: bool) {
         // All of device memory exists and reads as zero until written.
+        if let Some(beside) = &mut self.beside {
+            beside.open(buffer, fresh);
+        }
     }
 
-    fn close(&mut self, _: &Buffer) {}
+    fn close(&mut self, buffer: &Buffer) {
+        if let Some(beside) = &mut self.beside {
+            beside.close(buffer);
+        }
+    }
 
     fn write(&mut self, at: u64, data: &[u8]) {
+        if let Some(beside) = &mut self.beside {
+            return beside.write(at, data);
+        }
         self.gpu.synchronize();
         self.gpu.write(at, data);
     }
 
     fn read(&mut self, at: u64, data: &mut [u8]) {
+        if let Some(beside) = &mut self.beside {
+            return beside.read(at, data);
+        }
         self.gpu.synchronize();
         self.gpu.read(at, data);
+    }
+
+    fn copy(&mut self, to: u64, from: u64, bytes: u64) {
+        match &mut self.beside {
+            Some(beside) => beside.copy(to, from, bytes),
+            None => copy_in_pieces(self, to, from, bytes),
+        }
     }
 
     fn synchronize(&mut self) {
@@ -416,12 +429,16 @@ impl Backend for Modelled {
         call: &Call<'_>,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<LaunchResult, DeviceError> {
-        self.enough(call)?;
-        if self.region.passes_over(self.launches) {
-            return self.fast_forward(call);
-        }
+        let part = match self.beside(call)? {
+            Beside::Ran(result) => return Ok(*result),
+            Beside::Left(part) => part,
+        };
+        let by: Vec<By> = self.breakdowns.iter().map(|breakdown| breakdown.by).collect();
+        let part = LaunchPart { by: &by, ..part };
         let launch = Arc::new(self.prepare(call, self.warp_slots)?);
-        self.measure(&launch, call.heap, progress).map_err(|stopped| failed(call, stopped))
+        let (result, end) =
+            self.measure(&launch, &part, call.heap, progress).map_err(|stopped| failed(call, stopped))?;
+        if end < launch.ctas() { self.cut(call, result, end) } else { Ok(result) }
     }
 
     fn run_on_cpu(
@@ -429,7 +446,7 @@ impl Backend for Modelled {
         call: &Call<'_>,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<PhaseResult, DeviceError> {
-        self.enough(call)?;
+        self.end_region(call)?;
         self.host_phase(call, progress)
     }
 

@@ -13,7 +13,7 @@ use crate::races::Races;
 use crate::results::PhaseResult;
 
 /// Device memory when no machine sets a size: more than any built-in workload needs.
-const AMPLE_BYTES: u64 = 64 << 30;
+pub(super) const AMPLE_BYTES: u64 = 64 << 30;
 
 /// A device that executes kernels functionally, without timing.
 pub type ReferenceDevice = ModuleDevice<Functional, Executed>;

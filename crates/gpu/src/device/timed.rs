@@ -1,11 +1,14 @@
 //! The modelled GPU as a device for host programs.
 
+use std::sync::Arc;
+
 use strata_engine::statistics::Group;
 use strata_workloads::{DevicePtr, Module};
 
 use super::heap::Buffer;
 use super::modelled::Modelled;
 use super::module::{Log, ModuleDevice};
+use crate::checkpoint::Checkpoint;
 use crate::energy::EnergyReport;
 use crate::gpu::{Gpu, GpuOptions};
 use crate::machine::Machine;
@@ -136,9 +139,15 @@ impl<'a> TimedDevice<'a> {
         self.card.backend_mut().energy()
     }
 
-    /// Restricts what is measured to some launches.
-    pub fn measure_only(&mut self, region: Region) {
-        self.card.backend_mut().measure_only(region);
+    /// Restricts what is measured to a part of the run, which may begin with a checkpoint.
+    pub fn measure_only(&mut self, region: Region, checkpoint: Option<Arc<Checkpoint>>) {
+        let buffers = self.card.buffers().to_vec();
+        self.card.backend_mut().measure_only(region, checkpoint, &buffers);
+    }
+
+    /// Whether a checkpoint has not been reached, so that memory is not what it will be.
+    pub fn is_replaying(&self) -> bool {
+        self.card.backend().is_replaying()
     }
 
     /// Samples all later launches every `cycles` cycles.

@@ -38,6 +38,12 @@ impl LaunchQueue {
         Begin { from, overlapped: alone.since(from) }
     }
 
+    /// A launch whose first CTAs have run elsewhere goes on: its latency has passed.
+    pub(super) fn go_on(&mut self, now: Cycle) -> Begin {
+        self.before = Some(now);
+        Begin { from: now, overlapped: 0 }
+    }
+
     /// The host waits for all launches before it hands over another one.
     pub(super) fn drain(&mut self) {
         self.before = None;
@@ -67,6 +73,13 @@ mod tests {
         assert_eq!(queue.begin(Cycle(5600)), begin(8000, 2600));
         // This one takes 4,000, so nothing is left of the interval, and all of the latency has passed.
         assert_eq!(queue.begin(Cycle(12_000)), begin(12_000, 5000));
+    }
+
+    #[test]
+    fn a_launch_that_goes_on_takes_no_latency() {
+        let mut queue = LaunchQueue::new(5000, Some(3000));
+        assert_eq!(queue.go_on(Cycle(100)), begin(100, 0));
+        assert_eq!(queue.begin(Cycle(600)), begin(3100, 2500), "3,000 after the one before");
     }
 
     #[test]

@@ -106,6 +106,7 @@ pub fn charged_groups(by: By) -> Vec<Group> {
 }
 
 /// Counters before a launch or host phase.
+#[derive(Clone, Debug)]
 pub(crate) struct Before {
     /// In all,
     pub all: Vec<Group>,

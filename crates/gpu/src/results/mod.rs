@@ -1,6 +1,7 @@
 //! Results of a run: the numbers, their hash, and the cost of the simulation.
 
 mod arrays;
+mod began;
 mod breakdown;
 mod counted;
 mod energy;
@@ -20,6 +21,7 @@ use strata_workloads::{Comparison, Expected, Glance, Output};
 use crate::endurance::Lifetime;
 use crate::energy::{EnergyReport, StructureEnergy};
 pub use crate::machine::MachineFacts;
+use crate::position::{Began, Position};
 use crate::region::Region;
 
 pub(crate) use breakdown::Before;
@@ -127,7 +129,7 @@ pub struct SimulationCost {
     pub warp_instructions: u64,
     /// Cycles simulated in that time.
     pub cycles: u64,
-    /// Launches before the region that ran on the reference executor, not in that time.
+    /// Launches before the region that ran on the reference executor, or before its checkpoint, not in that time.
     pub fast_forwarded: u64,
     /// Number of worker threads.
     pub threads: usize,
@@ -179,6 +181,10 @@ pub struct RunResult {
     pub provenance: Provenance,
     /// The launches that everything here is of.
     pub region: Region,
+    /// Where they begin, if something came before them.
+    pub began: Option<Began>,
+    /// The place behind the last CTA, if the region was bounded by CTAs, cycles or instructions.
+    pub ended: Option<Position>,
     /// Name of the workload or launch file.
     pub workload: String,
     /// Size of the workload, if it has several.

@@ -57,6 +57,7 @@ impl RunResult {
                 launches => format!("; {launches} before them ran on the reference executor, in no time"),
             };
             page.line(&format!("  measured: {} launches of the run{before}", self.launches.len()));
+            self.places(page);
         }
         for set in &self.overrides {
             page.line(&format!("  with {set}"));
@@ -108,6 +109,16 @@ impl RunResult {
         self.phases.iter().take(8).for_each(|phase| phase.row(page));
         if self.phases.len() > 8 {
             page.row("", &format!("... and {} more host phases", self.phases.len() - 8));
+        }
+    }
+
+    /// Where the region began and ended, if not with a launch.
+    fn places(&self, page: &mut Page) {
+        if let Some(began) = self.began {
+            page.line(&format!("  from {began}"));
+        }
+        if let Some(ended) = self.ended {
+            page.line(&format!("  until {ended}"));
         }
     }
 

@@ -16,6 +16,7 @@ mod energy;
 mod extended_llc;
 mod false_sharing;
 mod faults;
+mod forward;
 mod fuse;
 mod golden_cycles;
 mod hi_end;

@@ -1,8 +1,10 @@
 //! A run that can be made again, on its machine or on another.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use strata_gpu::checkpoint::Checkpoint;
 use strata_gpu::gpu::Watch;
 use strata_gpu::machine::Machine;
 use strata_gpu::region::Region;
@@ -33,6 +35,8 @@ pub struct Repeat {
     pub about: Variant,
     /// The launches that are measured.
     pub region: Region,
+    /// The checkpoint that it begins with.
+    pub start: Option<Arc<Checkpoint>>,
     /// Cycles after which the run is given up.
     pub max_cycles: Option<u64>,
 }
@@ -72,7 +76,8 @@ impl Repeat {
             sets: job.overrides.clone(),
             version: None,
         };
-        Ok(Repeat { program, size: job.size, values, about, region: Region::default(), max_cycles: None })
+        let region = Region::default();
+        Ok(Repeat { program, size: job.size, values, about, region, start: None, max_cycles: None })
     }
 
     /// Checks that the run would be the one that was measured: the same simulator and the same program.
@@ -143,7 +148,7 @@ impl Repeat {
 
     /// Whether all of the program runs, as the jobs of a store do.
     fn is_whole(&self) -> bool {
-        self.region.is_everything() && self.max_cycles.is_none()
+        self.region.is_everything() && self.start.is_none() && self.max_cycles.is_none()
     }
 
     fn record(&self, folder: &Path, how: How<'_>) -> Result<Record, String> {
@@ -180,6 +185,7 @@ impl Repeat {
             max_cycles: self.max_cycles,
             interrupt: Some(how.interrupt),
             region: self.region.clone(),
+            start: self.start.clone(),
             provenance: Provenance {
                 simulator: SIMULATOR.to_owned(),
                 ptx: identity.ptx,

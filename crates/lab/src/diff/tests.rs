@@ -21,7 +21,7 @@ fn repeat(program: &str, machine: &str, sets: &[&str]) -> Repeat {
     let values = Machine::load(machine, &sets).unwrap().table().clone().into();
     let about = Variant { name: machine.into(), base: machine.into(), system: None, sets, version: None };
     let (program, region) = (program.to_owned(), strata_gpu::region::Region::default());
-    Repeat { program, size: Size::Test, values, about, region, max_cycles: None }
+    Repeat { program, size: Size::Test, values, about, region, start: None, max_cycles: None }
 }
 
 fn side(repeat: &Repeat) -> Side {

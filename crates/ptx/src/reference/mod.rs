@@ -68,6 +68,9 @@ use world::{Stop, World};
 pub const QUANTUM: u32 = 256;
 /// Most rounds of a CTA's warps at a stretch.
 pub const TURNS: u32 = 8;
+/// Rounds that a CTA of a run that is to stop between CTAs has alone, before the next becomes resident.
+const ALONE: u32 = 64;
+
 /// How a run is bounded.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -85,6 +88,23 @@ impl Default for Options {
     }
 }
 
+/// A stretch of a launch's CTAs, counted in the order in which they start. It begins and ends between clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The first CTA that runs.
+    pub first: u64,
+    /// The first CTA after it that does not run, at most the launch's number of CTAs.
+    pub end: u64,
+    /// Thread instructions of the stretch after which no more CTAs start; those that have started end. CTAs then run one
+    /// after another, unless they are long or wait for each other.
+    pub enough: Option<u64>,
+}
+
+impl Stretch {
+    /// All CTAs.
+    pub const WHOLE: Stretch = Stretch { first: 0, end: u64::MAX, enough: None };
+}
+
 /// What a finished launch did, apart from memory.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Summary {
@@ -92,6 +112,8 @@ pub struct Summary {
     pub counts: Counts,
     /// What the threads printed, in the order of execution.
     pub printed: String,
+    /// The first CTA that did not run, of those after the first that did.
+    pub next_cta: u64,
 }
 
 /// A launch of a kernel on a memory.
@@ -99,6 +121,7 @@ pub struct Executor<'a> {
     launch: Launch<'a>,
     memory: &'a mut GlobalMemory,
     options: Options,
+    stretch: Stretch,
     headers: &'a Headers,
     observer: Option<&'a mut dyn Observer>,
 }
@@ -115,7 +138,15 @@ impl<'a> Executor<'a> {
         memory: &'a mut GlobalMemory,
     ) -> Self {
         let launch = Launch::new(kernel, config, variables);
-        Executor { launch, memory, options: Options::default(), headers: Headers::NONE, observer: None }
+        let (options, stretch) = (Options::default(), Stretch::WHOLE);
+        Executor { launch, memory, options, stretch, headers: Headers::NONE, observer: None }
+    }
+
+    /// Runs only a stretch of the launch's CTAs. The grid is what it was.
+    #[must_use]
+    pub fn only(mut self, stretch: Stretch) -> Self {
+        self.stretch = stretch;
+        self
     }
 
     /// Bounds the run.
@@ -144,7 +175,7 @@ impl<'a> Executor<'a> {
     /// # Errors
     /// The first [`Fault`] met; memory holds what was written before it.
     pub fn run(self) -> Result<Summary, Fault> {
-        let Executor { launch, memory, options, headers, observer } = self;
+        let Executor { launch, memory, options, stretch, headers, observer } = self;
         let name = |(kind, place): Stop| {
             let kernel = launch.kernel;
             let source = place.map(|place| kernel.source(place.line));
@@ -168,14 +199,20 @@ impl<'a> Executor<'a> {
         if let Some(observer) = &mut world.observer {
             observer.begins(launch.kernel, &launch.config);
         }
-        run_ctas(&launch, &mut world, options).map_err(name)?;
-        Ok(Summary { counts: world.counts, printed: world.printed })
+        let next_cta = run_ctas(&launch, &mut world, options, stretch).map_err(name)?;
+        Ok(Summary { counts: world.counts, printed: world.printed, next_cta })
     }
 }
 
-fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Result<(), Stop> {
+/// Runs a stretch of a launch, and gives the first CTA that did not run.
+fn run_ctas(
+    launch: &Launch<'_>,
+    world: &mut World<'_>,
+    options: Options,
+    stretch: Stretch,
+) -> Result<u64, Stop> {
     let [nx, ny, nz] = launch.config.grid.map(u64::from);
-    let total = nx.saturating_mul(ny).saturating_mul(nz);
+    let mut end = nx.saturating_mul(ny).saturating_mul(nz).min(stretch.end);
     let cluster = launch.cluster().map_or(1, |shape| shape.iter().product::<u32>()) as usize;
     let limit = options.instruction_limit.unwrap_or(u64::MAX);
     let fitting = MAX_CTA_BYTES / launch.cta_bytes().max(1);
@@ -184,11 +221,18 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
     // CTAs of a cluster are resident together.
     let most = (most / cluster).max(1) * cluster;
     let mut resident: Vec<Cta> = Vec::new();
-    let mut next = 0;
+    let mut next = stretch.first;
+    let rounds_alone = if stretch.enough.is_some() { ALONE } else { 0 };
+    let mut alone = rounds_alone;
+    let is_enough =
+        |world: &World<'_>| stretch.enough.is_some_and(|enough| world.counts.thread_instructions >= enough);
     let mut allowed = cluster;
     let mut lookout = Lookout::new();
     loop {
-        while resident.len() < allowed.min(most) && next < total {
+        if is_enough(world) {
+            end = next;
+        }
+        while resident.len() < allowed.min(most) && next < end {
             let cta = Cta::new(launch, launch.ctaid(next));
             show_begin(world, cta.number);
             resident.push(cta);
@@ -214,14 +258,20 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
             if done && let Some(observer) = &mut world.observer {
                 ctas.iter().for_each(|cta| observer.cta_ends(cta.number));
             }
-            let all_done = done && next == total && resident.len() == cluster;
+            if done {
+                alone = rounds_alone;
+                if is_enough(world) {
+                    end = next;
+                }
+            }
+            let all_done = done && next == end && resident.len() == cluster;
             if world.counts.warp_instructions >= limit && !all_done {
                 let warps = resident.iter().flat_map(|cta| cta.places(launch)).collect();
                 return Err((FaultKind::InstructionLimit { limit, warps }, None));
             }
             if !done {
                 place += cluster;
-            } else if next < total {
+            } else if next < end {
                 for cta in &mut resident[place..place + cluster] {
                     cta.restart(launch, launch.ctaid(next));
                     show_begin(world, cta.number);
@@ -232,14 +282,18 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
             }
         }
         if resident.is_empty() {
-            return Ok(());
+            return Ok(next);
         }
         // CTAs that have not begun may change what others wait for.
-        let all_begun = next == total || resident.len() == most;
+        let all_begun = next == end || resident.len() == most;
         if all_begun && lookout.is_due(&resident, world) {
             lookout.look(&mut resident, launch, world, cluster)?;
         }
-        allowed = allowed.saturating_mul(2).min(most);
+        if alone > 0 && allowed == cluster {
+            alone -= 1;
+        } else {
+            allowed = allowed.saturating_mul(2).min(most);
+        }
     }
 }
 

@@ -19,6 +19,7 @@ _cpu.check()
 
 from ._native import SIMULATOR, StrataError, Table
 from .catalogue import doors, machines, metrics, papers, policies, systems, workloads
+from .checkpoint import Place, checkpoint
 from .compare import Comparison, compare
 from .cuda import compile_cuda, cuda
 from .errors import Cancelled, NotFinished, WrongResults
@@ -35,7 +36,7 @@ from .store import Store
 __version__ = _version("strata-gpu")
 
 __all__ = [
-    "SIMULATOR", "Cancelled", "Comparison", "Figure", "Front", "Kernel", "Launch", "Machine", "NotFinished", "Program", "Result",
-    "Store", "StrataError", "Table", "WrongResults", "compare", "compile_cuda", "cuda", "doors", "figure", "machines", "metrics",
+    "SIMULATOR", "Cancelled", "Comparison", "Figure", "Front", "Kernel", "Launch", "Machine", "NotFinished", "Place", "Program",
+    "Result", "Store", "StrataError", "Table", "WrongResults", "checkpoint", "compare", "compile_cuda", "cuda", "doors", "figure", "machines", "metrics",
     "papers", "plot", "policies", "program", "run", "search", "systems", "workloads",
 ]

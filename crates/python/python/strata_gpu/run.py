@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _native, _progress
+from .checkpoint import part
 from .errors import Cancelled, NotFinished, WrongResults
 from .machine import Machine, machine_of
 from .program import Program, program_of
@@ -27,9 +28,17 @@ def run(
     threads: int | None = None,
     check: bool = False,
     from_launch: int | None = None,
+    from_cta: int | None = None,
+    from_instruction: int | None = None,
+    from_checkpoint: str | os.PathLike | None = None,
     to_launch: int | None = None,
+    for_ctas: int | None = None,
+    for_cycles: int | None = None,
+    for_instructions: int | None = None,
     kernel: str | None = None,
     warm: bool = False,
+    warm_ctas: int = 0,
+    finish: bool = False,
     max_cycles: int | None = None,
     timeline: int | None = None,
     progress: bool | None = None,
@@ -42,7 +51,9 @@ def run(
     machine, systems, set: see `Machine`.
     threads: most threads; fewer run while more would not be faster. They change no number. By default, all cores.
     check: also run the reference executor, and compare all of memory after every launch.
-    from_launch, to_launch, kernel, warm: the launches that are measured, counted from 0 (docs/results.md).
+    from_launch, from_cta, from_instruction, to_launch, for_ctas, for_cycles, for_instructions, kernel, warm, warm_ctas, finish: the
+        part that is measured (docs/long-programs.md).
+    from_checkpoint: a file that `checkpoint` wrote; the run begins with the state in it.
     max_cycles: core cycles after which the run is given up.
     timeline: length of a span in cycles; the result then has counters over time.
     progress: whether to show a bar; by default in notebooks and terminals.
@@ -58,8 +69,13 @@ def run(
             program._native,
             machine._native,
             {
-                "threads": threads, "check": check, "max_cycles": max_cycles, "from_launch": from_launch, "to_launch": to_launch,
-                "kernel": kernel, "warm": warm, "span": timeline, "command": _progress.command(), "cancel": cancel, "progress": show,
+                "threads": threads, "check": check, "max_cycles": max_cycles, "span": timeline,
+                "command": _progress.command(), "cancel": cancel, "progress": show,
+                "part": part(
+                    from_launch=from_launch, from_cta=from_cta, from_instruction=from_instruction, from_checkpoint=from_checkpoint,
+                    to_launch=to_launch, for_ctas=for_ctas, for_cycles=for_cycles, for_instructions=for_instructions, kernel=kernel,
+                    warm=warm, warm_ctas=warm_ctas, finish=finish,
+                ),
             },
         )
     result = Result(native)

@@ -12,8 +12,10 @@ pub(super) struct Grid {
     pub sms: Range<usize>,
     /// When its first CTA may start.
     from: Cycle,
-    /// Number of its CTAs.
+    /// The first of its CTAs that it does not hand out: their number, unless it ends early.
     pub ctas: u64,
+    /// CTAs from this one on wait until it is told to go on.
+    pub held: u64,
     /// CTAs that go to an SM together: clusters follow each other.
     cluster: u32,
     /// The most of its CTAs that an SM has at a time.
@@ -37,6 +39,7 @@ impl Grid {
             sms,
             from: Cycle::ZERO,
             ctas: 0,
+            held: u64::MAX,
             cluster: 1,
             most_per_sm: 0,
             next: 0,
@@ -48,18 +51,29 @@ impl Grid {
         }
     }
 
-    /// A grid of `ctas` CTAs, in clusters of `cluster`, the first not before `from`; `per_sm` fit on each of its SMs.
+    /// A grid of some CTAs, in clusters of `cluster`, the first not before `from`; `per_sm` fit on each of its SMs.
     pub fn begin(
         sms: Range<usize>,
-        (ctas, cluster, per_sm): (u64, u32, u32),
+        (ctas, cluster, per_sm): (Range<u64>, u32, u32),
         from: Cycle,
         policy: &dyn DispatchPolicy,
     ) -> Grid {
         let cluster = cluster.max(1);
         let most_per_sm = policy.most_per_sm(per_sm).max(cluster).min(per_sm);
-        let site = GridSite { ctas, cluster, sms: sms.len(), most_per_sm };
+        let site = GridSite { ctas: ctas.end - ctas.start, cluster, sms: sms.len(), most_per_sm };
         let (policy, views) = (Some(policy.begin(&site)), vec![SmView::default(); sms.len()]);
-        Grid { from, ctas, cluster, most_per_sm, policy, views, ..Grid::none(sms) }
+        let (next, done, ctas) = (ctas.start, ctas.start, ctas.end);
+        Grid { from, ctas, cluster, most_per_sm, next, done, policy, views, ..Grid::none(sms) }
+    }
+
+    /// Hands out no more than the cluster that has begun.
+    pub fn end_early(&mut self) {
+        self.ctas = self.next.next_multiple_of(self.cluster.into()).min(self.ctas);
+    }
+
+    /// The first CTA that may not go to an SM yet.
+    fn limit(&self) -> u64 {
+        self.ctas.min(self.held)
     }
 
     /// The most of its CTAs that an SM has at a time.
@@ -80,7 +94,8 @@ impl Grid {
 
     /// Sends CTAs to SMs with room, at most one each. Returns how many.
     pub fn hand_out(&mut self, sms: &mut [Sm], now: Cycle) -> u64 {
-        if now < self.from || self.next == self.ctas || self.declined {
+        let limit = self.limit();
+        if now < self.from || self.next == limit || self.declined {
             return 0;
         }
         let sms = &mut sms[self.sms.clone()];
@@ -94,7 +109,7 @@ impl Grid {
         }
         let before = self.next;
         while some_fit
-            && self.next < self.ctas
+            && self.next < limit
             && let Some(index) = self.pick()
         {
             let sm = &mut sms[index];
@@ -140,7 +155,7 @@ impl Grid {
     pub fn next_start(&self, sms: &[Sm], now: Cycle) -> Cycle {
         let needed = self.room_needed();
         let has_room = || sms[self.sms.clone()].iter().any(|sm| sm.room >= needed);
-        let can_start = self.next < self.ctas && !self.declined && has_room();
+        let can_start = self.next < self.limit() && !self.declined && has_room();
         if can_start { self.from.max(now) } else { Cycle::NEVER }
     }
 }

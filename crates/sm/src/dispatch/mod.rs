@@ -96,6 +96,14 @@ impl Dispatcher {
     /// # Panics
     /// When another one is running, or a cluster does not fit an SM.
     pub fn begin_clusters(&mut self, ctas: u64, cluster: u32, per_sm: u32, from: Cycle) {
+        self.begin_part(0..ctas, cluster, per_sm, from);
+    }
+
+    /// As [`Dispatcher::begin_clusters`], of some CTAs of a grid: the first and the last of them begin and end a cluster.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn begin_part(&mut self, ctas: Range<u64>, cluster: u32, per_sm: u32, from: Cycle) {
         let range = self.grid.sms.clone();
         let sms = &mut self.sms[range.clone()];
         assert!(sms.iter().all(|sm| sm.flush == Flush::Done), "grids of programs run one after another");
@@ -108,6 +116,36 @@ impl Dispatcher {
         self.finished_at = None;
     }
 
+    /// Hands out no CTA from this one on, the first of a cluster, until [`Dispatcher::go_on`].
+    pub fn hold_at(&mut self, cta: u64) {
+        self.grid.held = cta;
+    }
+
+    /// Whether all CTAs of the program's grid before the one that it is held at have ended.
+    pub fn is_held(&self) -> bool {
+        self.grid.done == self.grid.held && self.grid.held < self.grid.ctas
+    }
+
+    /// Whether CTAs of the program's grid wait until it is told to go on.
+    pub fn is_waiting(&self) -> bool {
+        self.grid.held < self.grid.ctas
+    }
+
+    /// Hands out the CTAs that are held.
+    pub fn go_on(&mut self) {
+        self.grid.held = u64::MAX;
+    }
+
+    /// Ends the program's grid with the clusters that have begun.
+    pub fn end_early(&mut self) {
+        self.grid.end_early();
+    }
+
+    /// The first CTA of the program's grid that does not run: its number of CTAs, unless it ends early.
+    pub fn end(&self) -> u64 {
+        self.grid.ctas
+    }
+
     /// Starts a grid of `per_sm` CTAs for each of `sms`, SMs that run no programs. It lives until its CTAs end.
     ///
     /// # Panics
@@ -118,7 +156,7 @@ impl Dispatcher {
             sm.room = per_sm;
         }
         let ctas = sms.len() as u64 * u64::from(per_sm);
-        self.resident = Grid::begin(sms, (ctas, 1, per_sm), Cycle::ZERO, &RoundRobin::default());
+        self.resident = Grid::begin(sms, (0..ctas, 1, per_sm), Cycle::ZERO, &RoundRobin::default());
     }
 
     /// Whether every CTA of the program's grid has finished and every L1D of its SMs is flushed.

@@ -131,6 +131,42 @@ fn the_ctas_of_a_cluster_go_to_one_sm() {
 }
 
 #[test]
+fn a_part_of_a_grid_is_handed_out_and_held() {
+    let (mut dispatcher, mut sms) = machine(2);
+    dispatcher.begin_part(3..9, 1, 2, Cycle::ZERO);
+    dispatcher.hold_at(6);
+    let log = handed_out(&mut dispatcher, &mut sms, 6);
+    let start = Command::StartCta;
+    assert_eq!(log, [(1, 0, start(3)), (1, 1, start(4)), (2, 0, start(5))]);
+    assert!(dispatcher.is_waiting() && !dispatcher.is_held(), "those before have not ended");
+    assert_eq!(dispatcher.next_event(Cycle(6)), Cycle::NEVER, "an SM has room, and nothing goes there");
+    dispatcher.go_on();
+    assert_eq!(dispatcher.next_event(Cycle(6)), Cycle(6));
+    dispatcher.tick(Cycle(6));
+    assert_eq!((dispatcher.grid.next, dispatcher.end(), dispatcher.is_waiting()), (7, 9, false));
+    dispatcher.end_early();
+    assert_eq!(dispatcher.end(), 7);
+}
+
+#[test]
+fn a_grid_that_ends_early_ends_with_a_cluster() {
+    let (mut dispatcher, mut sms) = machine(1);
+    dispatcher.begin_clusters(9, 3, 5, Cycle::ZERO);
+    assert_eq!(handed_out(&mut dispatcher, &mut sms, 3).len(), 2);
+    assert_eq!(dispatcher.grid.next, 3);
+    dispatcher.end_early();
+    assert_eq!(dispatcher.end(), 3);
+    let (mut dispatcher, mut sms) = machine(1);
+    dispatcher.begin_clusters(9, 3, 5, Cycle::ZERO);
+    assert_eq!(handed_out(&mut dispatcher, &mut sms, 2).len(), 1);
+    dispatcher.end_early();
+    assert_eq!((dispatcher.grid.next, dispatcher.end()), (2, 3));
+    dispatcher.tick(Cycle(2));
+    dispatcher.tick(Cycle(3));
+    assert_eq!(dispatcher.grid.next, 3, "nothing behind the cluster");
+}
+
+#[test]
 fn an_sm_without_room_is_passed_over() {
     let (mut dispatcher, _sms) = machine(3);
     dispatcher.begin(100, 1, Cycle::ZERO);

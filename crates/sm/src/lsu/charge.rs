@@ -10,6 +10,7 @@ use super::Lsu;
 use super::device::Accepted;
 use super::entry::{OWN, Place};
 use super::moved::{Moved, OFFER};
+use crate::launch::Launch;
 use crate::ledger::{Accounts, Ledger};
 use crate::record::SmEvent;
 
@@ -46,6 +47,13 @@ impl Lsu {
     /// Takes the accounts of the launch.
     pub fn take_accounts(&mut self) -> Vec<Accounts> {
         self.ledger.as_mut().map_or_else(Vec::new, |ledger| ledger.take(&self.statistics))
+    }
+
+    /// Begins the accounts of a launch, with nothing in them.
+    pub fn begin_accounts(&mut self, launch: &Launch) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.begin(launch, &self.statistics);
+        }
     }
 
     /// What counters are before an event that may move them; `None` if no ledger is kept.

@@ -193,9 +193,7 @@ impl Lsu {
     /// Loads the launch's texture and surface headers; call before the launch's first instruction.
     pub fn prepare(&mut self, launch: &Launch) {
         self.textures.prepare(launch);
-        if let Some(ledger) = &mut self.ledger {
-            ledger.begin(launch, &self.statistics);
-        }
+        self.begin_accounts(launch);
     }
 
     /// Whether the front and the instruction table have room, so that [`Lsu::issue`] may be called.

@@ -28,15 +28,18 @@ impl Modelled {
         call: &Call<'_>,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<PhaseResult, DeviceError> {
+        if let Some(beside) = &mut self.beside {
+            return beside.phase(call).map(|done| PhaseResult { after_launches: self.launches, ..done });
+        }
         let cores = self.gpu.cpu_cores() as u64;
-        if cores == 0 || self.region.passes_over(self.launches) {
+        if cores == 0 {
             return self.functional_phase(call);
         }
         let launch = Arc::new(self.prepare(call, cores)?);
         self.phase(&launch, call.heap, progress).map_err(|stopped| failed(call, stopped))
     }
 
-    /// Runs a host phase on the machine's memory, in no time: it has no CPU cores, or nobody measures it.
+    /// Runs a host phase on the machine's memory, in no time: it has no CPU cores.
     fn functional_phase(&mut self, call: &Call<'_>) -> Result<PhaseResult, DeviceError> {
         let (instruction_limit, interrupt) = (self.gpu.cycles_left(), self.gpu.interrupt());
         let options = Options { instruction_limit, interrupt, ..Options::default() };

@@ -43,10 +43,12 @@ pub fn fresh(fresh: &Fresh<'_>, origin: &Origin) -> String {
     let region = match region.is_everything() {
         true => String::new(),
         false => format!(
-            "launches {} to {}{}",
+            "launches {} to {}{}{}{}",
             launch(region.from),
             launch(region.to),
-            region.kernel.as_ref().map_or_else(String::new, |kernel| format!(", of {kernel} only"))
+            region.kernel.as_ref().map_or_else(String::new, |kernel| format!(", of {kernel} only")),
+            fresh.result.began.map_or_else(String::new, |began| format!("; from {began}")),
+            fresh.result.ended.map_or_else(String::new, |ended| format!("; until {ended}")),
         ),
     };
     page.facts.extend([
