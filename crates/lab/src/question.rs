@@ -49,6 +49,13 @@ impl<'a> Answers<'a> {
         std::mem::take(&mut self.origin)
     }
 
+    /// Forgets the machines and runs that were looked at, which take the more memory the more there are.
+    pub fn forget(&mut self) {
+        self.machines.clear();
+        self.records.clear();
+        self.keys.clear();
+    }
+
     /// Size of the workloads.
     #[must_use]
     pub fn size(&self) -> Size {
