@@ -86,12 +86,13 @@ pub fn run(
         "{} assumptions: {first} points to find those that count, then at most {second}",
         study.assumptions().all.len()
     );
-    let first = run_part(&|store| study.jobs(store), sweep, store)?;
+    let chooses = asked.chooses();
+    let first = run_part(&|store| study.jobs(store), chooses, sweep, store)?;
     if let ControlFlow::Break(finished) = first {
         return Ok(finished);
     }
     let screened = during("looking at the first part", || study.screened(store))?;
-    let second = run_part(&|store| screened.jobs(store), sweep, store)?;
+    let second = run_part(&|store| screened.jobs(store), chooses, sweep, store)?;
     if let ControlFlow::Break(finished) = second {
         return Ok(finished);
     }
@@ -105,6 +106,7 @@ pub fn run(
 /// ran, or with what the command ends before the part has.
 fn run_part(
     jobs: &dyn Fn(&Store) -> Result<Vec<Job>, String>,
+    chooses: bool,
     sweep: &SweepArguments,
     store: &mut Store,
 ) -> Result<ControlFlow<Finished, bool>, String> {
@@ -119,6 +121,9 @@ fn run_part(
         }
         if sweep.only_writes() && missing {
             return Ok(ControlFlow::Break(Finished::Well));
+        }
+        if !chooses {
+            return Ok(ControlFlow::Continue(all_ran));
         }
         let before = wanted.len();
         wanted = during(PREPARING, || jobs(store))?;
@@ -168,8 +173,17 @@ pub fn look_up(
     store: &Store,
     outputs: Outputs<'_>,
 ) -> Result<Finished, String> {
+    let name = of.clone();
     let drawn = during("reading the results", || {
         Study::new(asked, of, size, options)?.screened(store).map(|screened| screened.drawn(store))
+    });
+    let drawn = drawn.map_err(|error| {
+        let Options { rows, trajectories, most, seed } = options;
+        let size = size.name();
+        format!(
+            "{error}; `strata repro {name} --uncertain {rows} --trajectories {trajectories} --most {most} --seed {seed} --size {size}` \
+             makes these draws"
+        )
     })?;
     write(&drawn, outputs, &mut [const { None }; 3])?;
     Ok(Finished::Well)
@@ -241,7 +255,7 @@ fn moved(of: &Sureness<'_>, width: usize) -> String {
     if moving.is_empty() {
         return title + "  nothing that was drawn\n";
     }
-    let head = ["assumption", "values", "mu*", "sigma", "first order", "total", "90 %"];
+    let head = ["assumption", "mu*", "sigma", "first order", "total", "90 %", "values"];
     let mut cells = vec![head.map(str::to_owned).to_vec()];
     let index = |index: Option<uncertain::Index>| match index {
         None => [const { String::new() }; 3],
@@ -252,17 +266,23 @@ fn moved(of: &Sureness<'_>, width: usize) -> String {
         ],
     };
     for Moved { assumption, effect, index: of_index } in moving.iter().take(SHOWN) {
-        let names = [assumption.name.clone(), assumption.values.clone()];
         let effect = [number(effect.size), number(effect.deviation)];
-        cells.push(names.into_iter().chain(effect).chain(index(*of_index)).collect());
+        let names = std::iter::once(assumption.name.clone()).chain(effect);
+        cells.push(names.chain(index(*of_index)).chain([assumption.values.clone()]).collect());
     }
     if of.others.is_some() {
-        let names = [OTHERS, "", "", ""].map(str::to_owned);
+        let names = [OTHERS, "", ""].map(str::to_owned);
         cells.push(names.into_iter().chain(index(of.others)).collect());
+    }
+    // Values are the longest, and `machine keys` has them too.
+    let mut table = table::numbers(&cells, 1, None);
+    if !table::is_within(&table, width) {
+        cells.iter_mut().for_each(|row| row.truncate(head.len() - 1));
+        table = table::numbers(&cells, 1, None);
     }
     let more = moving.len().saturating_sub(SHOWN);
     let rest = if more > 0 { format!("  {more} more move it less\n") } else { String::new() };
-    title + &table::numbers(&cells, 2, Some(width)) + &rest
+    title + &table + &rest
 }
 
 /// A part of a whole.

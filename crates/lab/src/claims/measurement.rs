@@ -93,6 +93,14 @@ impl<'a> Measurement<'a> {
         setups.chain(bases).flat_map(|setup| setup.clone().machines()).collect()
     }
 
+    /// Whether what others measure chooses some of them.
+    #[must_use]
+    pub fn chooses(&self) -> bool {
+        let setups = self.setups.iter().map(|(setup, _)| setup);
+        let bases = self.over.iter().chain(self.bars.iter().map(|(_, base)| base));
+        setups.chain(bases).any(|setup| matches!(setup, Setup::Best(_)))
+    }
+
     /// The kind of number.
     #[must_use]
     pub fn kind(&self) -> Kind {

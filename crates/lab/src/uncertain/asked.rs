@@ -44,6 +44,9 @@ pub trait Asked {
     /// The machines, as they are modelled.
     fn machines(&self) -> Vec<Variant>;
 
+    /// Whether some are chosen by what others measure, so that not all jobs are known before some have run.
+    fn chooses(&self) -> bool;
+
     /// The jobs that the numbers take on other machines, as far as is known: what a choice falls on is known once its jobs have run.
     ///
     /// # Errors
@@ -114,6 +117,10 @@ impl Asked for Claims<'_> {
         self.0.iter().flat_map(|(_, measurement)| measurement.machines()).collect()
     }
 
+    fn chooses(&self) -> bool {
+        self.0.iter().any(|(_, measurement)| measurement.chooses())
+    }
+
     fn jobs(&self, make: Make<'_>, answers: &mut Answers<'_>) -> Result<Vec<Job>, String> {
         let mut jobs = Vec::new();
         for (_, measurement) in &self.0 {
@@ -138,21 +145,19 @@ impl Asked for (&Comparison, &Impossible) {
     fn numbers(&self) -> Vec<Number> {
         let (comparison, _) = self;
         let mut numbers = Vec::new();
-        let number = |id: String, unit: String| Number { id, signed: false, unit, published: None };
+        let number = |id: String| Number { id, signed: false, unit: String::new(), published: None };
         for metric in &comparison.metrics {
             for (place, variant) in others(self) {
                 let over = over(self, place);
-                let (what, unit) = match over {
-                    None => (format!("{} on {}", metric.title, variant.name), format!(" {}", metric.unit)),
-                    Some(over) => {
-                        (format!("{}, {} over {}", metric.title, variant.name, over.name), " x".to_owned())
-                    }
+                let unit = if metric.unit.is_empty() { String::new() } else { format!(" ({})", metric.unit) };
+                let what = match over {
+                    None => format!("{}{unit} on {}", metric.title, variant.name),
+                    Some(over) => format!("{}, {} over {}", metric.title, variant.name, over.name),
                 };
-                let unit = unit.trim_end().to_owned();
-                let programs = comparison.workloads.iter();
-                numbers.extend(programs.map(|program| number(format!("{program}: {what}"), unit.clone())));
+                numbers
+                    .extend(comparison.workloads.iter().map(|program| number(format!("{program}: {what}"))));
                 if over.is_some() && comparison.workloads.len() > 1 {
-                    numbers.push(number(format!("{}: {what}", Mean::Geometric.title()), unit));
+                    numbers.push(number(format!("{}: {what}", Mean::Geometric.title())));
                 }
             }
         }
@@ -166,6 +171,10 @@ impl Asked for (&Comparison, &Impossible) {
             .filter(possible)
             .map(|place| comparison.variants[place].clone())
             .collect()
+    }
+
+    fn chooses(&self) -> bool {
+        false
     }
 
     fn jobs(&self, make: Make<'_>, answers: &mut Answers<'_>) -> Result<Vec<Job>, String> {

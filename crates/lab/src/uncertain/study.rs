@@ -1,5 +1,6 @@
 //! A study, part by part: its draws, the jobs that they take, and the numbers that a store has of them.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use strata_engine::seed::Stream;
@@ -12,7 +13,7 @@ use super::drawn::{Drawn, Refused, Row, Values, Walk, groups};
 use super::{Asked, Assumptions};
 use crate::SIMULATOR;
 use crate::job::{Job, Key};
-use crate::question::Answers;
+use crate::question::{Answers, Machines, resolve};
 use crate::store::Store;
 use crate::variant::Variant;
 
@@ -45,6 +46,8 @@ pub struct Study<'a> {
     machines: Vec<Variant>,
     refused: Vec<Refused>,
     trajectories: Vec<Trajectory>,
+    /// Machines of draws, each built once.
+    built: RefCell<Machines>,
 }
 
 /// A study whose first part has numbers.
@@ -77,8 +80,17 @@ impl<'a> Study<'a> {
                 names.join(", ")
             ));
         }
-        let mut study =
-            Study { asked, of, size, options, assumptions, machines, refused: vec![], trajectories: vec![] };
+        let mut study = Study {
+            asked,
+            of,
+            size,
+            options,
+            assumptions,
+            machines,
+            refused: vec![],
+            trajectories: vec![],
+            built: RefCell::default(),
+        };
         let (seed, mut refused) = (options.seed, Vec::new());
         for number in 0..options.trajectories {
             let name = format!("trajectory {number}");
@@ -113,7 +125,12 @@ impl<'a> Study<'a> {
 
     /// Whether all machines take a point.
     fn take(&self, point: &[f64]) -> Result<(), String> {
-        self.machines.iter().try_for_each(|machine| self.assumptions.at(point, machine).machine().map(drop))
+        let mut built = self.built.borrow_mut();
+        self.machines.iter().try_for_each(|machine| {
+            let drawn = self.assumptions.at(point, machine);
+            let known = built.entry(drawn.name.clone()).or_insert_with(|| resolve(&drawn));
+            known.as_ref().map(drop).map_err(String::clone)
+        })
     }
 
     /// What is assumed.
@@ -146,19 +163,28 @@ impl<'a> Study<'a> {
         points: impl Iterator<Item = &'p Point>,
         store: &Store,
     ) -> Result<Vec<Job>, String> {
-        let mut answers = Answers::new(store, self.size);
-        let mut jobs = Vec::new();
-        for point in points {
-            jobs.extend(self.asked.jobs(&|variant| self.assumptions.at(point, variant), &mut answers)?);
-            answers.forget();
-        }
-        Ok(merged(jobs))
+        self.asking(store, |answers| {
+            let mut jobs = Vec::new();
+            for point in points {
+                jobs.extend(self.asked.jobs(&|variant| self.assumptions.at(point, variant), answers)?);
+                answers.forget_runs();
+            }
+            Ok(merged(jobs))
+        })
+    }
+
+    /// Asks a store with the machines that were built before.
+    fn asking<T>(&self, store: &Store, ask: impl FnOnce(&mut Answers<'_>) -> T) -> T {
+        let mut answers = Answers::new(store, self.size).knowing(self.built.take());
+        let found = ask(&mut answers);
+        self.built.replace(answers.into_machines());
+        found
     }
 
     fn values_at(&self, points: &[Point], answers: &mut Answers<'_>) -> Vec<Values> {
         let mut at = |point: &Point| {
             let cells = self.asked.values(&|variant| self.assumptions.at(point, variant), answers);
-            answers.forget();
+            answers.forget_runs();
             cells.into_iter().map(Result::ok).collect()
         };
         points.iter().map(&mut at).collect()
@@ -169,17 +195,19 @@ impl<'a> Study<'a> {
     /// # Errors
     /// The first part has no number; or no draw of many is one that the machines take.
     pub fn screened<'s>(&'s self, store: &Store) -> Result<Screened<'s, 'a>, String> {
-        let mut answers = Answers::new(store, self.size);
-        let modelled = self.asked.values(&Variant::clone, &mut answers);
-        let modelled: Values = modelled.into_iter().map(Result::ok).collect();
-        let walk = |trajectory: &Trajectory| Walk {
-            values: self.values_at(&trajectory.points, &mut answers),
-            trajectory: trajectory.clone(),
-        };
-        let walks: Vec<Walk> = self.trajectories.iter().map(walk).collect();
-        if walks.iter().flat_map(|walk| &walk.values).flatten().all(Option::is_none) {
-            return Err(format!("{}: {}", store.folder().display(), self.why_missing(&mut answers)));
-        }
+        let (modelled, walks) = self.asking(store, |answers| {
+            let modelled = self.asked.values(&Variant::clone, answers);
+            let walk = |trajectory: &Trajectory| Walk {
+                values: self.values_at(&trajectory.points, answers),
+                trajectory: trajectory.clone(),
+            };
+            let walks: Vec<Walk> = self.trajectories.iter().map(walk).collect();
+            if walks.iter().flat_map(|walk| &walk.values).flatten().all(Option::is_none) {
+                return Err(format!("{}: {}", store.folder().display(), self.why_missing(answers)));
+            }
+            let modelled: Values = modelled.into_iter().map(Result::ok).collect();
+            Ok((modelled, walks))
+        })?;
         let count = self.assumptions.all.len();
         let kept = kept(count, modelled.len(), &walks, self.options.most);
         let groups = groups(count, &kept);
@@ -218,11 +246,13 @@ impl Screened<'_, '_> {
     #[must_use]
     pub fn drawn(&self, store: &Store) -> Drawn {
         let study = self.study;
-        let mut answers = Answers::new(store, study.size);
-        let row = |pair: &Pair| Row {
-            values: study.values_at(&pair.points(&self.groups), &mut answers),
-            pair: pair.clone(),
-        };
+        let rows = study.asking(store, |answers| {
+            let row = |pair: &Pair| Row {
+                values: study.values_at(&pair.points(&self.groups), answers),
+                pair: pair.clone(),
+            };
+            self.pairs.iter().map(row).collect()
+        });
         Drawn {
             of: study.of.clone(),
             simulator: SIMULATOR.to_owned(),
@@ -232,7 +262,7 @@ impl Screened<'_, '_> {
             assumptions: study.assumptions.all.clone(),
             modelled: self.modelled.clone(),
             refused: self.refused.clone(),
-            rows: self.pairs.iter().map(row).collect(),
+            rows,
             walks: self.walks.clone(),
             kept: self.kept.clone(),
         }

@@ -80,9 +80,9 @@ fn the_longest_pattern_counts_and_only_assumed_values_have_ranges() {
     let rule = |name: &str, of: &str, to: u32| {
         format!("[ranges.{name}]\nof = [\"{of}\"]\ntimes = [0.5, {to}]\nbecause = \"{name}\"\n")
     };
-    let assumed = "[lsu]\nqueue = { value = 16, source = \"ASSUMED: x\" }\n";
-    let text = rule("a", "lsu.*", 2) + &rule("b", "lsu.qu*", 3) + assumed;
-    assert_eq!(range(&machine(&text).unwrap(), "lsu.queue").unwrap().because, "b");
+    let assumed = "[lsu]\naccesses = { value = 640, source = \"ASSUMED: x\" }\n";
+    let text = rule("a", "lsu.*", 2) + &rule("b", "lsu.acc*", 3) + assumed;
+    assert_eq!(range(&machine(&text).unwrap(), "lsu.accesses").unwrap().because, "b");
     let cited = Machine::load("gtx480", &[]).unwrap();
     for value in cited.values().iter().filter(|value| value.range.is_some()) {
         assert!(value.source.as_ref().unwrap().contains(ASSUMED), "{value:?}");
