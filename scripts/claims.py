@@ -7,7 +7,8 @@ which runs are behind each into results/<paper>-claims.csv.
 
 Nothing is simulated: the runs in results/<paper>.tar.zst are looked up with today's machines, systems and workloads, at the
 sizes of the paper's file, the usual one first. Where a machine, a system or a workload is not the same any more, its runs are looked
-up by the names of machine, system, workload and size. A key that has come since changes no page, and is only reported. A value that has
+up by the names of machine, system, workload and size. What the draws of results/<paper>-uncertain.json say is computed from
+that file. A key that has come since changes no page, and is only reported. A value that has
 changed is named in the page's first line, which also says of which versions its numbers are. Needs tar and zstd. Builds the release
 command; STRATA=/path names another.
 """
@@ -58,7 +59,15 @@ def found(binary, archive, check):
         of = ask(usual, "--show", ",".join(["claims", *PARTS]), *(["--check"] if check else []))
         claims = {usual: of["claims"], **{size: ask(size) for size in others}}
         held = {path.name.split("-")[0] for path in pathlib.Path(folder).rglob("*.parquet")}
-        return paper, claims, *(of[part] for part in PARTS), held
+        return paper, claims, *(of[part] for part in PARTS), held, drawn(binary, paper)
+
+
+def drawn(binary, paper):
+    """What the draws that come along say of a paper's headline; nothing of a paper without."""
+    file = f"results/{paper}-uncertain.json"
+    if not (pages.ROOT / file).exists():
+        return None
+    return json.loads(pages.text(binary, "claims", paper, "--uncertain", "--draws", file, "--json"))
 
 
 def runs_behind(paper, claims, held, check):
@@ -161,7 +170,37 @@ def of_measured(row):
     return f"{text} (leaves {number(left['measured'])} % for {number(left['published'])} %)" if left else text
 
 
-def all_rows(claims):
+def ends(number):
+    """Between what nine tenths of a number's draws lie."""
+    low, _, high = number["spread_texts"]
+    return f"{low} to {high}"
+
+
+def sure(study):
+    """A row a headline number: its interval, and the three assumptions that move it most."""
+    lines = []
+    for number in study["numbers"]:
+        moving = [of for of in number["assumptions"] if of["index"] and of["index"]["total"]["value"] >= 0.01]
+        most = [f"`{of['name']}` ({of['index']['total']['value']:.2f})" for of in moving[:3]]
+        median = number["spread_texts"][1]
+        first = [f"`{number['id']}`", number["published_text"], number["modelled_text"], median, ends(number)]
+        lines.append([*first, ", ".join(most) or "none"])
+    head = ["claim|", "published", "as modelled", "median", "nine tenths of the draws", "moved most by (total index)|"]
+    names = {of["name"]: of for of in study["numbers"][0]["assumptions"]}
+    kept = [[f"`{name}`", names[name]["values"], names[name]["because"]] for name in study["kept"]]
+    counted = f"{len(names)} assumptions at size {study['size']}, {study['trajectories']} trajectories, {study['rows']} rows, seed {study['seed']}"
+    again = f"; {len(study['refused'])} draws that no machine takes were made again" if study["refused"] else ""
+    lacking = f"; {study['lacking']} numbers are missing" if study["lacking"] else ""
+    return "\n\n".join([
+        f"{counted}, by simulator `{study['simulator']}`{again}{lacking} ([how](uncertainty.md)).",
+        pages.table(head, lines),
+        "Looked at one by one:",
+        pages.table(["assumption|", "values|", "because|"], kept),
+    ])
+
+
+def all_rows(claims, study):
+    by_id = {number["id"]: number for number in study["numbers"]} if study else {}
     head = ["claim|", "where|", "what|", "published", "taken as|"]
     for size in claims:
         head += [size, "verdict|"]
@@ -170,7 +209,10 @@ def all_rows(claims):
         usual, *others = rows
         first = [f"`{usual['id']}`", usual["where"], usual["what"], usual["published_text"]]
         definition = next((row["definition"] for row in rows if row["definition"]), "")
-        cells = [of_measured(usual), usual["verdict"]]
+        verdict = usual["verdict"]
+        if usual["id"] in by_id:
+            verdict += f"; draws at size {study['size']}: {ends(by_id[usual['id']])}"
+        cells = [of_measured(usual), verdict]
         for other in others:
             cells += [of_measured(other), other["verdict"] if other["measured_text"] else ""]
         lines.append([*first, definition, *cells])
@@ -227,7 +269,7 @@ def explanations(rows):
 
 def page(asked, check):
     """Writes, or checks, a paper's page from what was found."""
-    paper, claims, grids, figures, sensitivities, sentences, held = asked
+    paper, claims, grids, figures, sensitivities, sentences, held, study = asked
     runs_behind(paper, claims, held, check)
     size, usual = next(iter(claims.items()))
     shown = {**claims, size: [*usual, *grids, *figures, *sensitivities, *sentences]}
@@ -236,10 +278,11 @@ def page(asked, check):
         "versions": origin(shown),
         "depends on": depends_on(sensitivities),
         "summary": summary(claims),
-        "claims": all_rows(claims),
+        "claims": all_rows(claims, study),
         "tables": tables(grids),
         **({"figures": tables(figures)} if figures else {}),
         "explanations": explanations(usual),
+        **({"sure": sure(study)} if study else {}),
         **({"statements": statements(sentences)} if sentences else {}),
     }
     pages.write(f"docs/{paper}.md", parts, check=check)

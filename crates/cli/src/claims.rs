@@ -15,9 +15,11 @@ use strata_lab::paper::{self, Figure, Paper, Table};
 use strata_lab::question::Answers;
 use strata_lab::report::number;
 use strata_lab::store::Store;
+use strata_lab::uncertain::Claims;
 use strata_workloads::Size;
 
 use crate::progress::during;
+use crate::uncertain::{self, UncertainArguments};
 use crate::{Finished, grid, print, sweep, table};
 
 /// Folder of the result store, unless another is named.
@@ -55,6 +57,17 @@ pub struct ClaimsArguments {
     /// the runs.
     #[arg(long)]
     check: bool,
+    #[command(flatten)]
+    uncertain: UncertainArguments,
+    /// With `--uncertain`: only these claims. Default: those of the paper's abstract, or if it has none its first five.
+    #[arg(long, value_name = "CLAIM,...", value_delimiter = ',', requires = "uncertain")]
+    claims: Vec<String>,
+    /// With `--uncertain`: show the draws of this file, which `repro --uncertain` has written, and look nothing up.
+    #[arg(long, value_name = "FILE.json", requires = "uncertain", conflicts_with_all = ["store", "size", "claims"])]
+    draws: Option<PathBuf>,
+    /// With `--uncertain`: write a line of CSV for each number and assumption.
+    #[arg(long, requires = "uncertain", conflicts_with = "json")]
+    csv: bool,
 }
 
 /// A part of the output of `strata claims`.
@@ -91,6 +104,10 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
         let alike = did_you_mean(paper, known.iter().map(String::as_str));
         return Err(format!("no claims of a paper `{paper}`{alike}, expected one of {}", known.join(", ")));
     }
+    let options = arguments.uncertain.options()?;
+    if let (Some(_), Some(draws)) = (options, &arguments.draws) {
+        return uncertain::show(draws, of_study(arguments));
+    }
     let simulator = arguments.simulator.as_deref();
     let mut store = match (&arguments.store, Path::new(DEFAULT_STORE)) {
         (Some(folder), _) => sweep::open(folder, simulator)?,
@@ -102,6 +119,18 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     };
     if arguments.by_name {
         store.look_up_by_name();
+    }
+    if let Some(options) = options {
+        let name = arguments.paper.as_deref().ok_or("--uncertain: expected a paper")?;
+        let paper = Paper::load(name)?;
+        let size: Size = arguments
+            .size
+            .as_deref()
+            .unwrap_or("test")
+            .parse()
+            .map_err(|error| format!("--size: {error}"))?;
+        let asked = Claims::new(&paper, &arguments.claims).map_err(|error| format!("--claims: {error}"))?;
+        return uncertain::look_up((&asked, paper.name.clone()), size, options, &store, of_study(arguments));
     }
     let papers: Vec<&str> = arguments.paper.as_deref().into_iter().collect();
     let size = arguments.size.as_deref().map(str::parse).transpose();
@@ -136,6 +165,12 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
         eprintln!("{problem}");
     }
     Ok(if arguments.check && !problems.is_empty() { Finished::Wrong } else { Finished::Well })
+}
+
+/// Where what a study says goes.
+fn of_study(arguments: &ClaimsArguments) -> uncertain::Outputs<'static> {
+    let standard = |wanted: bool| wanted.then(|| Path::new("-"));
+    uncertain::Outputs { csv: standard(arguments.csv), json: standard(arguments.json), draws: None }
 }
 
 /// What is shown of some papers. What is not asked for is empty, but for the claims, of which every part speaks.

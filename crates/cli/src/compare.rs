@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use strata_gpu::machine::Machine;
-use strata_lab::compare::{self, Comparison};
+use strata_lab::compare::{self, Comparison, Impossible};
 use strata_lab::page::{self, Address};
 use strata_lab::program::Program;
+use strata_lab::uncertain::Options;
 use strata_workbench::compare::Outputs;
 use strata_workbench::question::Question;
 
@@ -15,6 +16,7 @@ use crate::origin::origin;
 use crate::output::Output;
 use crate::progress::{PREPARING, during};
 use crate::sweep::SweepArguments;
+use crate::uncertain::{self, UncertainArguments};
 use crate::{Finished, run_pages};
 
 /// Arguments of `strata compare`.
@@ -31,6 +33,11 @@ pub struct CompareArguments {
     #[arg(long, requires = "out")]
     run_pages: bool,
     #[command(flatten)]
+    uncertain: UncertainArguments,
+    /// With `--uncertain`: write the draws with their numbers, as JSON, to this file.
+    #[arg(long, value_name = "FILE.json", requires = "uncertain")]
+    draws: Option<PathBuf>,
+    #[command(flatten)]
     sweep: SweepArguments,
 }
 
@@ -45,6 +52,9 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     with_files_of(arguments, &comparison, files)?.check()?;
     for (point, reason) in comparison.named(&impossible) {
         eprintln!("left out: {point}: {reason}");
+    }
+    if let Some(options) = arguments.uncertain.options()? {
+        return uncertain(arguments, &comparison, &impossible, options);
     }
     let mut outputs = arguments.outputs.open()?;
     let mut out = arguments.out.as_deref().map(Output::new).transpose()?;
@@ -73,6 +83,25 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     Ok(if swept.failures.is_empty() { Finished::Well } else { Finished::Wrong })
 }
 
+/// Says how much the comparison's numbers depend on what is assumed.
+fn uncertain(
+    arguments: &CompareArguments,
+    comparison: &Comparison,
+    impossible: &Impossible,
+    options: Options,
+) -> Result<Finished, String> {
+    if arguments.out.is_some() {
+        return Err("--out: found it with --uncertain, expected --csv, --json or --draws".into());
+    }
+    let machines: Vec<&str> = comparison.variants.iter().map(|variant| variant.name.as_str()).collect();
+    let of = format!("{} on {}", comparison.workloads.join(", "), machines.join(", "));
+    let mut store = arguments.sweep.open()?;
+    let CompareArguments { outputs: Outputs { csv, json }, draws, .. } = arguments;
+    let outputs = uncertain::Outputs { csv: csv.as_deref(), json: json.as_deref(), draws: draws.as_deref() };
+    let asked = (comparison, impossible);
+    uncertain::run((&asked, of), comparison.size, options, (&arguments.sweep, &mut store), outputs)
+}
+
 /// Adds the files of the programs, and those that the command writes.
 fn with_files_of(
     arguments: &CompareArguments,
@@ -86,5 +115,6 @@ fn with_files_of(
     }
     let CompareArguments { outputs: Outputs { csv, json }, out, .. } = arguments;
     let files = files.writes("--csv", csv.as_deref()).writes("--json", json.as_deref());
+    let files = files.writes("--draws", arguments.draws.as_deref());
     Ok(files.writes("--out", out.as_deref()))
 }

@@ -39,6 +39,7 @@ mod store;
 mod sweep;
 mod timeline;
 mod trace;
+mod uncertain;
 mod validate;
 mod workload;
 

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use strata_lab::claims;
 use strata_lab::page::Address;
 use strata_lab::paper::{self, Paper};
 use strata_lab::repro::{Part, Selection};
+use strata_lab::uncertain::{Asked, Claims, Options};
 use strata_workloads::Size;
 
 use crate::files::Files;
@@ -13,6 +15,7 @@ use crate::origin::origin;
 use crate::output::Output;
 use crate::progress::{PREPARING, during};
 use crate::sweep::SweepArguments;
+use crate::uncertain::{self, UncertainArguments};
 use crate::{Finished, print, run_pages};
 
 /// Arguments of `strata repro`.
@@ -43,6 +46,14 @@ pub struct ReproArguments {
     #[arg(long)]
     run_pages: bool,
     #[command(flatten)]
+    uncertain: UncertainArguments,
+    /// With `--uncertain`: only these claims. Default: those of the paper's abstract, or if it has none its first five.
+    #[arg(long, value_name = "CLAIM,...", value_delimiter = ',', requires = "uncertain")]
+    claims: Vec<String>,
+    /// With `--uncertain`: write the draws with their numbers, as JSON, to this file.
+    #[arg(long, value_name = "FILE.json", requires = "uncertain")]
+    draws: Option<PathBuf>,
+    #[command(flatten)]
     sweep: SweepArguments,
 }
 
@@ -55,6 +66,9 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     let paper = Paper::load(&arguments.paper)?;
     if !paper::names().contains(&arguments.paper.as_str()) {
         paper.check_size(size)?;
+    }
+    if let Some(options) = arguments.uncertain.options()? {
+        return uncertain(arguments, &paper, size, options);
     }
     let part = match &arguments.figure {
         Some(number) => Part::Number(number.clone()),
@@ -107,4 +121,26 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     }
     print(&format!("{finished} of {} jobs are in {}\n{}\n", jobs.len(), folder.display(), out.display()))?;
     Ok(if swept.failures.is_empty() { Finished::Well } else { Finished::Wrong })
+}
+
+/// Says how much claims of the paper depend on what is assumed.
+fn uncertain(
+    arguments: &ReproArguments,
+    paper: &Paper,
+    size: Size,
+    options: Options,
+) -> Result<Finished, String> {
+    if arguments.figure.is_some() || arguments.sensitivity || arguments.figures || arguments.out.is_some() {
+        return Err("--uncertain: found it with an option of the page, expected --claims and --draws".into());
+    }
+    Files::new()
+        .reads("the evaluation's file", Path::new(&arguments.paper))
+        .writes("--draws", arguments.draws.as_deref())
+        .check()?;
+    claims::check(paper)?;
+    let asked = Claims::new(paper, &arguments.claims).map_err(|error| format!("--claims: {error}"))?;
+    let mut store = arguments.sweep.open()?;
+    let outputs = uncertain::Outputs { draws: arguments.draws.as_deref(), ..Default::default() };
+    let of = (&asked as &dyn Asked, paper.name.clone());
+    uncertain::run(of, size, options, (&arguments.sweep, &mut store), outputs)
 }

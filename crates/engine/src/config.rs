@@ -17,6 +17,13 @@ pub use keys::{key_at, place_named, place_of, read_table};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+/// The key beside `value` and `source` that says between what an assumed value may lie. Whoever draws values reads it; what is
+/// built from a configuration does not know it.
+pub const RANGE: &str = "range";
+
+/// The section with rules that give many assumed values their ranges.
+pub const RANGES: &str = "ranges";
+
 /// A value and its source, written `{ value = 32, source = "Table I" }` or with `source = "ASSUMED: why"`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a value with its source: { value = ..., source = \"...\" }")]

@@ -23,6 +23,7 @@
 //! | `diff` | what changed between two runs, and why |
 //! | `paper` | a paper's systems, figures and tables, and how its claims are measured |
 //! | `claims` | published numbers, and verdicts |
+//! | `uncertain` | how much numbers depend on what is assumed: draws, their jobs, and what they say |
 //! | `repro` | the jobs of a paper, or of a part of it |
 //! | `page` | the HTML pages of papers and comparisons |
 
@@ -50,6 +51,7 @@ pub mod store;
 pub mod sweep;
 pub mod threads;
 pub mod timeline;
+pub mod uncertain;
 pub mod validate;
 
 pub use strata_gpu::SIMULATOR;

@@ -15,11 +15,19 @@ use crate::variant::Variant;
 
 pub use strata_measure::grid::Cell;
 
+/// Machines by the names of their variants, or why one cannot be built.
+pub(crate) type Machines = BTreeMap<String, Result<Resolved, String>>;
+
+/// A variant's machine.
+pub(crate) fn resolve(variant: &Variant) -> Result<Resolved, String> {
+    variant.machine().map(|machine| Resolved::from(machine.table().clone()))
+}
+
 /// Looks up numbers in a store.
 pub struct Answers<'a> {
     store: &'a Store,
     size: Size,
-    machines: BTreeMap<String, Result<Resolved, String>>,
+    machines: Machines,
     profiles: BTreeMap<String, Result<Job, String>>,
     keys: BTreeMap<(Kind, String, String), Result<Key, String>>,
     records: BTreeMap<Key, Record>,
@@ -49,6 +57,22 @@ impl<'a> Answers<'a> {
         std::mem::take(&mut self.origin)
     }
 
+    /// The same, with machines that were built before.
+    pub(crate) fn knowing(self, machines: Machines) -> Self {
+        Self { machines, ..self }
+    }
+
+    /// The machines that it has built.
+    pub(crate) fn into_machines(self) -> Machines {
+        self.machines
+    }
+
+    /// Forgets the runs that were looked at, which take the more memory the more there are.
+    pub(crate) fn forget_runs(&mut self) {
+        self.records.clear();
+        self.keys.clear();
+    }
+
     /// Size of the workloads.
     #[must_use]
     pub fn size(&self) -> Size {
@@ -64,8 +88,8 @@ impl<'a> Answers<'a> {
         let machine = match kind {
             Kind::Profile => None,
             Kind::Timing => {
-                let resolve = || variant.machine().map(|machine| Resolved::from(machine.table().clone()));
-                Some(self.machines.entry(variant.name.clone()).or_insert_with(resolve).clone()?)
+                let known = self.machines.entry(variant.name.clone());
+                Some(known.or_insert_with(|| resolve(variant)).clone()?)
             }
         };
         // Hashing the inputs may require generating them, so do it once.

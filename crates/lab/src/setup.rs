@@ -122,6 +122,19 @@ impl Setup {
         }
     }
 
+    /// The same with other machines, which `make` makes of its own.
+    #[must_use]
+    pub fn on(&self, make: &dyn Fn(&Variant) -> Variant) -> Setup {
+        match self {
+            Setup::Machine(variant) => Setup::Machine(make(variant)),
+            Setup::Best(best) => Setup::Best(Rc::new(Best {
+                compared: best.compared.iter().map(make).collect(),
+                of: best.of.iter().map(make).collect(),
+                ..(**best).clone()
+            })),
+        }
+    }
+
     /// Every machine that it compares or may choose.
     #[must_use]
     pub fn machines(self) -> Vec<Variant> {

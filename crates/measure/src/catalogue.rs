@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use strata_engine::config::Kind;
 use strata_gpu::machine::system::{self, System};
-use strata_gpu::machine::{self, MachineKey};
+use strata_gpu::machine::{self, MachineKey, Range};
 use strata_workloads::{Input, Kernel, Workload};
 
 use crate::metric;
@@ -109,6 +109,7 @@ pub fn key(key: &MachineKey) -> Value {
         "key": key.path,
         "value": key.value,
         "source": key.source,
+        "range": key.range.as_ref().map(range),
         "meaning": facts.meaning,
         "type": kind(facts.kind),
         "unit": Some(&facts.unit).filter(|unit| !unit.is_empty()),
@@ -117,6 +118,11 @@ pub fn key(key: &MachineKey) -> Value {
         "most": facts.most,
         "choices": choices,
     })
+}
+
+/// The range of an assumed value as JSON.
+fn range(range: &Range) -> Value {
+    json!({ "values": range.span.to_string(), "because": range.because, "together": range.together })
 }
 
 /// The type of a value, in a user's words.

@@ -10,6 +10,7 @@
 //! | `exact` | fractions without rounding |
 //! | `factorial` | every subset of some systems, and what each brings |
 //! | `shapley` | what each of several changes brings, as parts of the whole |
+//! | `uncertain` | how much numbers depend on what is assumed |
 //! | `numbers` | every number of a run by name |
 //! | `rows` | those of a run's parts: energies, areas, lifetimes |
 //! | `setup` | those of a program's setup: its host phases before the first launch |
@@ -36,4 +37,5 @@ pub mod report;
 mod rows;
 pub mod setup;
 pub mod shapley;
+pub mod uncertain;
 pub mod variant;

@@ -11,6 +11,7 @@
 use strata_engine::seed::Stream;
 
 use crate::exact::Exact;
+use crate::uncertain::shuffled;
 
 /// Most changes of which every subset is looked at.
 pub const MOST: usize = 4;
@@ -44,14 +45,7 @@ pub fn values(parts: &[(u32, i128)], changes: usize) -> Vec<Exact> {
 #[must_use]
 pub fn orders(changes: usize, chains: usize, seed: u64) -> Vec<Vec<usize>> {
     let mut stream = Stream::new(seed, "orders of changes");
-    let mut order = || {
-        let mut order: Vec<usize> = (0..changes).collect();
-        for place in (1..changes).rev() {
-            order.swap(place, stream.below(place as u64 + 1) as usize);
-        }
-        order
-    };
-    (0..chains).map(|_| order()).collect()
+    (0..chains).map(|_| shuffled(changes, &mut stream)).collect()
 }
 
 /// The mean of what each change brought in some orders, and its standard error: that of one order is not known. `number` gives that

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::Value;
 use strata_engine::config::did_you_mean;
-use strata_gpu::machine::{Machine, MachineKey, designs_with_key, overrides};
+use strata_gpu::machine::{Machine, MachineKey, Range, designs_with_key, overrides};
 use strata_lab::catalogue;
 
 use crate::choice::MachineChoice;
@@ -88,6 +88,11 @@ fn text(key: &MachineKey, is_only: bool, width: usize) -> String {
     }
     if let Some(source) = &key.source {
         add(&format!("source: {source}"));
+    }
+    if let Some(Range { span, because, together }) = &key.range {
+        let with =
+            together.as_ref().map_or_else(String::new, |name| format!(", together with all of {name}"));
+        add(&format!("may be {span}{with}: {because}"));
     }
     lines.join("\n") + "\n"
 }

@@ -1,5 +1,6 @@
 //! `strata machine show`: a whole machine as TOML.
 
+use strata_engine::config::RANGE;
 use strata_gpu::machine::Machine;
 use toml::{Table, Value};
 
@@ -45,10 +46,23 @@ fn written(value: &Value) -> String {
     match value {
         Value::Table(cited) => match (cited.get("value"), cited.get("source"), cited.len()) {
             (Some(value), Some(source), 2) => format!("{{ value = {value}, source = {source} }}"),
+            (Some(value), Some(source), 3) if cited.contains_key(RANGE) => {
+                let range = ranged(&cited[RANGE]);
+                format!("{{ value = {value}, source = {source}, range = {range} }}")
+            }
             _ => value.to_string(),
         },
         _ => value.to_string(),
     }
+}
+
+/// A range, its reason last.
+fn ranged(range: &Value) -> String {
+    const REASON: &str = "because";
+    let fields: Vec<(&String, &Value)> = range.as_table().into_iter().flatten().collect();
+    let (reason, bounds): (Vec<_>, Vec<_>) = fields.into_iter().partition(|(name, _)| *name == REASON);
+    let written = bounds.iter().chain(&reason).map(|(name, value)| format!("{name} = {value}"));
+    format!("{{ {} }}", written.collect::<Vec<_>>().join(", "))
 }
 
 /// A key, quoted where TOML asks for it.

@@ -41,6 +41,7 @@ mod outputs;
 mod parts;
 mod races;
 mod stops;
+mod uncertain;
 mod validate;
 
 use std::path::{Path, PathBuf};

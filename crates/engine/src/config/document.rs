@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
 
-use super::{ConfigError, keys, line_and_column, refusal};
+use super::{ConfigError, RANGE, RANGES, keys, line_and_column, refusal};
 
 /// A parsed configuration from which sections can be taken.
 pub struct Document<'a> {
@@ -24,14 +24,30 @@ pub struct Section<'a> {
     value: Spanned<DeValue<'a>>,
 }
 
+/// Takes the ranges of cited values out: they decide no number, and no type has them.
+fn drop_ranges(table: &mut DeTable<'_>) {
+    let is_cited = table.contains_key("value") && table.contains_key("source");
+    if is_cited {
+        table.remove(RANGE);
+        return;
+    }
+    for (_, value) in table.iter_mut() {
+        if let DeValue::Table(inner) = value.get_mut() {
+            drop_ranges(inner);
+        }
+    }
+}
+
 impl<'a> Document<'a> {
-    /// Parses TOML text; `file` appears in errors.
+    /// Parses TOML text, without the ranges of cited values and rules for them; `file` appears in errors.
     ///
     /// # Errors
     /// If the text is not valid TOML.
     pub fn parse(file: &'a Path, text: &'a str) -> Result<Document<'a>, ConfigError> {
-        let table = DeTable::parse(text).map_err(|error| refusal(file, text, &error))?;
+        let mut table = DeTable::parse(text).map_err(|error| refusal(file, text, &error))?;
         keys::refuse_large(file, text, table.get_ref())?;
+        table.get_mut().remove(RANGES);
+        drop_ranges(table.get_mut());
         Ok(Document { file, text, table })
     }
 

@@ -1,15 +1,16 @@
 //! What makes a machine the one it is: its values, one per line, whatever file and spelling they come from.
 
 use sha2::{Digest, Sha256};
+use strata_engine::config::{RANGE, RANGES};
 use toml::{Table, Value};
 
-/// Lines `path = value` of a machine's table, sorted. Names, descriptions and sources are left out: they decide no
+/// Lines `path = value` of a machine's table, sorted. Names, descriptions, sources and ranges are left out: they decide no
 /// number.
 #[must_use]
 pub fn lines(machine: &Table) -> Vec<String> {
     let mut lines = Vec::new();
     for (key, value) in machine {
-        if key != "name" && key != "description" {
+        if key != "name" && key != "description" && key != RANGES {
             flatten(key, value, &mut lines);
         }
     }
@@ -50,11 +51,12 @@ pub fn hexadecimal(hash: &[u8]) -> String {
     hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Appends `path = value` for each value; a cited value loses its source.
+/// Appends `path = value` for each value; a cited value loses its source and its range.
 fn flatten(path: &str, value: &Value, lines: &mut Vec<String>) {
     match value {
         Value::Table(table) => match (table.get("value"), table.get("source"), table.len()) {
             (Some(value), Some(_), 2) => flatten(path, value, lines),
+            (Some(value), Some(_), 3) if table.contains_key(RANGE) => flatten(path, value, lines),
             _ => table.iter().for_each(|(key, value)| flatten(&format!("{path}.{key}"), value, lines)),
         },
         Value::Array(items) => {

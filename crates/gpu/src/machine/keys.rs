@@ -1,15 +1,13 @@
 //! Every key that `--set` takes on a machine, with what the configuration's types say of it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::collections::BTreeSet;
 
-use strata_designs::registry::registry;
-use strata_engine::config::{Entry, KeyFacts, SectionFacts, facts};
+use strata_engine::config::{Entry, KeyFacts};
 use toml::{Table, Value};
 
 use super::Machine;
-use super::doors::CPU_L1D;
-use super::file::Sections;
+use super::ranges::{Range, Rules};
+pub(super) use super::schema::{entries, find, root, step};
 use super::values::{self, is_cited, source_of};
 
 /// A key of a machine, whether its file has it or not.
@@ -21,6 +19,8 @@ pub struct MachineKey {
     pub value: Option<Value>,
     /// Where the value comes from; `None` for a name, a list or a key that is left out.
     pub source: Option<String>,
+    /// Between what the value may lie, if it is assumed and its file, or a rule of the machine, says so.
+    pub range: Option<Range>,
     /// Meaning, unit, bounds and choices.
     pub facts: KeyFacts,
 }
@@ -36,38 +36,9 @@ impl Machine {
     /// Every key that `--set` takes, by path: those that the machine has, and those that it leaves out.
     pub fn keys(&self) -> Vec<MachineKey> {
         let mut keys = Vec::new();
-        collect("", root(), Some(self.table()), &mut keys);
+        collect("", root(), Some(self.table()), &Rules::of(self.table()), &mut keys);
         keys
     }
-}
-
-/// What the types say of all sections of a machine file. Behind each door stands a section for each design.
-pub(super) fn root() -> &'static Entry {
-    static ROOT: LazyLock<Entry> = LazyLock::new(|| {
-        let mut root = facts::<Sections>();
-        let known = registry();
-        put(&mut root, "sm.register_file", known.register_files.facts());
-        put(&mut root, "lane_path", known.lane_paths.facts());
-        put(&mut root, "scratchpad", known.scratchpads.facts());
-        put(&mut root, "l1d", known.l1ds.facts());
-        put(&mut root, CPU_L1D, known.l1ds.facts());
-        put(&mut root, "network", known.networks.facts());
-        put(&mut root, "llc", known.llcs.facts());
-        root
-    });
-    &ROOT
-}
-
-/// Puts a section at a path whose other parts are there.
-fn put(root: &mut Entry, path: &str, designs: SectionFacts) {
-    let (parents, name) = path.rsplit_once('.').map_or(("", path), |(parents, name)| (parents, name));
-    let mut at = root;
-    for part in parents.split('.').filter(|part| !part.is_empty()) {
-        let Entry::Section(section) = at else { unreachable!("{path}: {part} is in a section") };
-        at = section.entries.get_mut(part).unwrap_or_else(|| unreachable!("{path}: there is {part}"));
-    }
-    let Entry::Section(section) = at else { unreachable!("{path} is in a section") };
-    section.entries.insert(name.to_owned(), Entry::Section(designs));
 }
 
 /// Whether designs stand at a path, one of which a machine has.
@@ -89,7 +60,7 @@ pub(super) fn without_designs(path: &str) -> String {
 }
 
 /// Collects the keys of an entry, with the values of the machine's table at its path, if it has one there.
-fn collect(path: &str, entry: &Entry, table: Option<&Table>, keys: &mut Vec<MachineKey>) {
+fn collect(path: &str, entry: &Entry, table: Option<&Table>, rules: &Rules, keys: &mut Vec<MachineKey>) {
     let inside = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     match entry {
         Entry::Section(section) => {
@@ -98,31 +69,34 @@ fn collect(path: &str, entry: &Entry, table: Option<&Table>, keys: &mut Vec<Mach
                 if is_door(path) && value.is_none() {
                     continue;
                 }
-                visit(&inside(name), entry, value, keys);
+                visit(&inside(name), entry, value, rules, keys);
             }
         }
         Entry::Names(each) => {
             for (name, value) in table.into_iter().flatten() {
-                visit(&inside(name), each, Some(value), keys);
+                visit(&inside(name), each, Some(value), rules, keys);
             }
         }
         Entry::Key(_) => unreachable!("{path} is a section"),
     }
 }
 
-fn visit(path: &str, entry: &Entry, value: Option<&Value>, keys: &mut Vec<MachineKey>) {
+fn visit(path: &str, entry: &Entry, value: Option<&Value>, rules: &Rules, keys: &mut Vec<MachineKey>) {
     let Entry::Key(facts) = entry else {
-        return collect(path, entry, value.and_then(Value::as_table), keys);
+        return collect(path, entry, value.and_then(Value::as_table), rules, keys);
     };
-    let (value, source) = match value {
-        Some(Value::Table(cited)) if is_cited(cited) => (Some(cited["value"].clone()), source_of(cited)),
-        other => (other.cloned(), None),
+    let (value, source, range) = match value {
+        Some(Value::Table(cited)) if is_cited(cited) => {
+            let range = rules.range(path, cited).unwrap_or_default();
+            (Some(cited["value"].clone()), source_of(cited), range)
+        }
+        other => (other.cloned(), None, None),
     };
     let mut facts = facts.clone();
     if facts.unit == "cycles" {
         facts.unit = cycles_of(path).to_owned();
     }
-    keys.push(MachineKey { path: path.to_owned(), value, source, facts });
+    keys.push(MachineKey { path: path.to_owned(), value, source, range, facts });
 }
 
 /// Sections of parts with a clock of their own, and the unit of their cycles.
@@ -142,7 +116,7 @@ fn cycles_of(path: &str) -> &'static str {
 /// The paths of every key that a machine's table has, and of those that it may have.
 pub(super) fn paths(table: &Table, root: &Entry) -> Vec<String> {
     let mut keys = Vec::new();
-    collect("", root, Some(table), &mut keys);
+    collect("", root, Some(table), &Rules::default(), &mut keys);
     let known: BTreeSet<String> = keys.into_iter().map(|key| key.path).collect();
     let has = values::values(table).into_iter().map(|value| value.path);
     known.into_iter().chain(has).collect::<BTreeSet<_>>().into_iter().collect()
@@ -185,26 +159,4 @@ fn designs_with(door: &str, key: &[&str]) -> Vec<String> {
         .filter(|(_, design)| has(design))
         .map(|(name, _)| format!("{door}.{name}"))
         .collect()
-}
-
-/// What the types say of a path from an entry on.
-pub(super) fn find<'a>(entry: &'a Entry, path: &str) -> Option<&'a Entry> {
-    path.split('.').filter(|part| !part.is_empty()).try_fold(entry, |entry, part| step(entry, part))
-}
-
-/// What stands under a name in a section.
-pub(super) fn step<'a>(entry: &'a Entry, name: &str) -> Option<&'a Entry> {
-    match entry {
-        Entry::Section(section) => section.entries.get(name),
-        Entry::Names(each) => Some(each),
-        Entry::Key(_) => None,
-    }
-}
-
-/// The entries of a section; none elsewhere.
-pub(super) fn entries(entry: &Entry) -> Option<&BTreeMap<String, Entry>> {
-    match entry {
-        Entry::Section(section) => Some(&section.entries),
-        _ => None,
-    }
 }

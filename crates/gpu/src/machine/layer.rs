@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use strata_engine::config::{self, ConfigError, key_at, place_of};
+use strata_engine::config::{self, ConfigError, RANGES, key_at, place_of};
 use toml::{Table, Value};
 
-use super::doors;
+use super::values::is_cited;
+use super::{doors, ranges};
 
 /// Parts that a file replaces, with what errors need to know of the file.
 #[derive(Clone, Debug)]
@@ -22,6 +23,7 @@ impl Layer {
     /// If the text is not valid TOML, or has a number that no key may have.
     pub(super) fn new(file: &Path, text: &str, head: &[&str]) -> Result<Layer, ConfigError> {
         let mut overlay = config::read_table(file, text)?;
+        ranges::check(file, text, &overlay)?;
         for key in head {
             overlay.remove(*key);
         }
@@ -109,7 +111,7 @@ fn has(table: &Table, path: &str) -> bool {
 fn lay_over(below: &mut Table, above: &Table, path: &str) {
     for (key, value) in above {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        let is_whole = is_replaced_whole(&path);
+        let is_whole = is_replaced_whole(&path) || value.as_table().is_some_and(is_cited);
         match (below.get_mut(key), value) {
             (Some(Value::Table(inner)), Value::Table(value)) if !is_whole => lay_over(inner, value, &path),
             _ => {
@@ -119,17 +121,19 @@ fn lay_over(below: &mut Table, above: &Table, path: &str) {
     }
 }
 
-/// Whether the value at a path is replaced whole: a door's section, or a structure's energy or endurance.
+/// Whether the value at a path is replaced whole: a door's section, a structure's energy or endurance, or a rule of ranges.
 fn is_replaced_whole(path: &str) -> bool {
     doors().iter().any(|door| door.name == path)
-        || ["energy.", "endurance."].iter().any(|section| path.starts_with(section))
+        || ["energy.", "endurance.", "ranges."].iter().any(|section| path.starts_with(section))
 }
 
 fn collect_paths(table: &Table, parent: &str, paths: &mut Vec<String>) {
     for (key, value) in table {
         let path = if parent.is_empty() { key.clone() } else { format!("{parent}.{key}") };
         match value {
-            Value::Table(inner) if !is_replaced_whole(&path) && !inner.contains_key("value") => {
+            // Rules of the same name say the same.
+            _ if path == RANGES => {}
+            Value::Table(inner) if !is_replaced_whole(&path) && !is_cited(inner) => {
                 collect_paths(inner, &path, paths);
             }
             _ => paths.push(path),

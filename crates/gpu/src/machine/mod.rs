@@ -13,6 +13,8 @@ mod keys;
 mod layer;
 pub mod overrides;
 mod policies;
+mod ranges;
+mod schema;
 mod size;
 pub mod system;
 mod together;
@@ -39,6 +41,7 @@ pub use helpers::Helper;
 pub use keys::{MachineKey, designs_with_key};
 use layer::Layer;
 pub use policies::{Policy, PolicyKey, policies};
+pub use ranges::{Range, Span};
 pub use system::System;
 pub use values::MachineValue;
 
@@ -173,6 +176,7 @@ impl Machine {
         // Read the file as it stands first: only this pass knows lines and columns.
         let mut file = MachineFile::parse(path, text)?;
         let mut table = config::read_table(path, text)?;
+        ranges::check(path, text, &table)?;
         // The overridden machine is read from generated text, because a second reader would be as large as
         // the first. Positions in that text mean nothing to the user.
         let read = |table: &Table, blame: &dyn Fn(&str, ConfigError) -> ConfigError| {

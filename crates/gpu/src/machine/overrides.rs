@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use strata_engine::config::{ConfigError, Entry, key_at, likeness};
+use strata_engine::config::{ConfigError, Entry, RANGE, key_at, likeness};
 use toml::{Table, Value};
 
 use super::keys::{self, is_door, step, without_designs};
@@ -19,6 +19,22 @@ const SOURCE: &str = "set for this run";
 /// # Errors
 /// What is wrong with the assignment, or that the machine has no such key.
 pub fn apply(table: &mut Table, root: &Entry, assignment: &str) -> Result<String, ConfigError> {
+    if let Some(path) = assign(table, root, assignment, None)? {
+        return Ok(path);
+    }
+    // Paths that may be meant are many, and only a refusal names one.
+    let all = keys::paths(table, root);
+    let path = assign(table, root, assignment, Some(&all))?;
+    Ok(path.expect("what is not found is refused where all paths are given"))
+}
+
+/// As [`apply`]. A path that the machine has not is refused where all paths are given, and `None` otherwise.
+fn assign(
+    table: &mut Table,
+    root: &Entry,
+    assignment: &str,
+    all: Option<&[String]>,
+) -> Result<Option<String>, ConfigError> {
     let error =
         |message: String| ConfigError { file: format!("--set {assignment}").into(), place: None, message };
     let Some((path, text)) = assignment.split_once('=') else {
@@ -32,7 +48,6 @@ pub fn apply(table: &mut Table, root: &Entry, assignment: &str) -> Result<String
         let (least, most) = (i64::MIN, i64::MAX);
         return Err(error(format!("`{path}`: found {text}, expected a whole number from {least} to {most}")));
     }
-    let all = keys::paths(table, root);
     let path = unquoted(path);
     let parts: Vec<&str> = path.split('.').collect();
     let mut at = Cursor { table, entry: Some(root), section: Vec::new() };
@@ -40,13 +55,14 @@ pub fn apply(table: &mut Table, root: &Entry, assignment: &str) -> Result<String
     loop {
         at = at.behind_door(rest);
         let Some((key, left)) = at.first_key(rest) else {
-            return Err(error(unknown(&path, rest, &at, &all)));
+            let Some(all) = all else { return Ok(None) };
+            return Err(error(unknown(&path, rest, &at, all)));
         };
         if left.is_empty() {
             let whole = at.path_of(&key);
             let is_section =
                 |known| error(format!("`{path}` is a section, expected one of its keys: {known}"));
-            return at.set(&key, parse_value(text)).map(|()| whole).map_err(is_section);
+            return at.set(&key, parse_value(text)).map(|()| Some(whole)).map_err(is_section);
         }
         at = at
             .into_section(key)
@@ -143,6 +159,8 @@ impl<'a> Cursor<'a> {
             (Some(Value::Table(cited)), _) if is_cited(cited) => {
                 cited.insert("value".into(), value);
                 cited.insert("source".into(), SOURCE.into());
+                // What is set for a run is assumed no more.
+                cited.remove(RANGE);
             }
             (Some(Value::Table(inner)), _) => return Err(keys_of(inner, entry, &path)),
             (Some(plain), _) => *plain = value,

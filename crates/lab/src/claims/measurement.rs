@@ -6,8 +6,10 @@ use crate::metric::Metric;
 use crate::paper::{Definition, FigureJob, Kind, MeasurementText, Normalise, Paper, ReadingText, Reduce};
 use crate::question::{Answers, Cell};
 use crate::setup::{Sets, Setup};
+use crate::variant::Variant;
 
 /// A measurement with all names resolved.
+#[derive(Clone)]
 pub struct Measurement<'a> {
     text: MeasurementText,
     metric: &'a Metric,
@@ -69,6 +71,40 @@ impl<'a> Measurement<'a> {
             reduce: text.reduce.unwrap_or(paper.mean.into()),
             text: text.clone(),
         })
+    }
+
+    /// The same measurement of other machines, which `make` makes of its own.
+    #[must_use]
+    pub fn on(&self, make: &dyn Fn(&Variant) -> Variant) -> Measurement<'a> {
+        let of = |(setup, number): &(Setup, Option<f64>)| (setup.on(make), *number);
+        Measurement {
+            setups: self.setups.iter().map(of).collect(),
+            over: self.over.as_ref().map(|over| over.on(make)),
+            bars: self.bars.as_ref().map(|(metric, base)| (*metric, base.on(make))),
+            ..self.clone()
+        }
+    }
+
+    /// Its machines, those that it chooses from included.
+    #[must_use]
+    pub fn machines(&self) -> Vec<Variant> {
+        let setups = self.setups.iter().map(|(setup, _)| setup);
+        let bases = self.over.iter().chain(self.bars.iter().map(|(_, base)| base));
+        setups.chain(bases).flat_map(|setup| setup.clone().machines()).collect()
+    }
+
+    /// Whether what others measure chooses some of them.
+    #[must_use]
+    pub fn chooses(&self) -> bool {
+        let setups = self.setups.iter().map(|(setup, _)| setup);
+        let bases = self.over.iter().chain(self.bars.iter().map(|(_, base)| base));
+        setups.chain(bases).any(|setup| matches!(setup, Setup::Best(_)))
+    }
+
+    /// The kind of number.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.text.kind
     }
 
     /// Other ways to read the claim: those that the paper's file names and, where the paper does not say
