@@ -97,7 +97,7 @@ pub fn roofline(record: &Record, channels: &[Channel], palette: &mut Palette) ->
                     div.legend {
                         @for roof in &roofs { span.key { i class=(palette.part(roof.channel.place)) {} (roof.channel.name) } }
                     }
-                    div.plot { (drawing(&roofs, &reached, palette)) }
+                    div.plot tabindex="0" role="group" aria-label="instruction roofline" { (drawing(&roofs, &reached, palette)) }
                 }
                 dl.roofs {
                     dt { "Issue" }
