@@ -46,7 +46,7 @@ impl Page {
         let origin = origin();
         let command = vec![origin.command.clone()];
         let fresh = Fresh::new((result, machine), (launch_file, command), &self.timeline, ptx);
-        self.output.write(&page::fresh(&fresh, &origin))
+        self.output.write(page::fresh(&fresh, &origin))
     }
 }
 

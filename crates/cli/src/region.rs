@@ -96,7 +96,7 @@ impl RegionArguments {
     }
 
     /// The file that a checkpoint comes from.
-    pub fn from_checkpoint(&self) -> Option<&Path> {
+    pub fn checkpoint_to_read(&self) -> Option<&Path> {
         self.from_checkpoint.as_deref()
     }
 

@@ -41,7 +41,7 @@ impl Report {
             return;
         }
         let value = result().to_json();
-        if let Err(error) = self.output.write(&text(&value))
+        if let Err(error) = self.output.write(text(&value))
             && !std::mem::replace(&mut self.complained, true)
         {
             eprintln!("{error}; the run goes on");
@@ -55,7 +55,7 @@ impl Report {
     /// # Errors
     /// If the file cannot be written any more.
     pub fn end(&mut self, result: &RunResult) -> Result<(), String> {
-        self.output.write(&text(&result.to_json()))
+        self.output.write(text(&result.to_json()))
     }
 
     /// Writes that a run has ended without results, if the file says that it goes on.
@@ -66,7 +66,7 @@ impl Report {
         let Some(mut value) = self.first.take() else { return Ok(()) };
         // It says "not finished" already, as every report of a run that goes on.
         value["stopped"] = reason.into();
-        self.output.write(&text(&value))
+        self.output.write(text(&value))
     }
 }
 

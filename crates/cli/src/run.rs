@@ -273,7 +273,7 @@ fn files(arguments: &RunArguments, machine: &Machine) -> Files {
     let files = files.writes("--out", arguments.out.as_deref());
     let files = files.writes("--trace", arguments.trace.path());
     let files = files.writes("--checkpoint", arguments.region.checkpoint());
-    let read = arguments.region.from_checkpoint();
+    let read = arguments.region.checkpoint_to_read();
     let files = read.into_iter().fold(files, |files, path| files.reads("the checkpoint", path));
     let dumped = arguments.buffers.dumped();
     dumped

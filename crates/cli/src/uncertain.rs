@@ -148,7 +148,7 @@ fn write(drawn: &Drawn, outputs: Outputs<'_>, files: &mut [Option<Output>; 3]) -
     for ((path, file), text) in [outputs.csv, outputs.json, outputs.draws].into_iter().zip(files).zip(texts) {
         match (path, file) {
             (None, _) => {}
-            (Some(_), Some(file)) => file.write(&text())?,
+            (Some(_), Some(file)) => file.write(text())?,
             (Some(_), None) => {
                 print(&text())?;
                 printed = true;

@@ -91,7 +91,7 @@ pub fn validate(arguments: &ValidateArguments) -> Result<Finished, String> {
     let Ok(measured) = measured else { return Ok(Finished::Interrupted) };
     let validation = validation(&machine, measured, cards);
     if let Some(out) = &mut out {
-        out.write(&validation.page(&origin()))?;
+        out.write(validation.page(&origin()))?;
     }
     if arguments.json {
         print(&report::text(&validation.to_json()))?;

@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use strata_gpu::results::{Provenance, RunResult, Sample};
+use strata_gpu::results::{Breakdown, By, Provenance, RunResult, Sample};
 use strata_gpu::{Progress, RunError, RunRequest};
 use strata_lab::job::{FORMAT, Job, Kind};
 use strata_lab::metric;
@@ -51,6 +51,7 @@ pub struct Options<'py> {
     max_cycles: Option<u64>,
     part: Part,
     span: Option<u64>,
+    by: Vec<String>,
     command: Vec<String>,
     cancel: Option<Bound<'py, PyAny>>,
     progress: Option<Bound<'py, PyAny>>,
@@ -67,6 +68,8 @@ pub fn run(py: Python<'_>, program: &Program, machine: &Machine, options: Option
         }
     }
     let Options { check, max_cycles, part, span, command, .. } = options;
+    let by = options.by.iter().map(|by| by.parse().map_err(|error| refused(format!("by: {error}"))));
+    let by: Vec<By> = by.collect::<PyResult<_>>()?;
     let start = part.start().map_err(refused)?;
     let tells = options.progress.is_some();
     let work = |stop, events: Sender<Event>| {
@@ -89,6 +92,7 @@ pub fn run(py: Python<'_>, program: &Program, machine: &Machine, options: Option
             start: start.clone(),
             provenance: provenance(&loaded, &command),
             sample_cycles: span,
+            by: &by,
             ..RunRequest::plain(loaded.program.as_ref(), machine.get(), &mut tell, &mut |_| ())
         });
         Ok((result?, loaded))
@@ -242,6 +246,16 @@ impl Run {
         rows(&self.record.rows)
     }
 
+    /// The counters of each part that the run was broken down into, and its energies.
+    fn by(&self, by: &str) -> PyResult<Table> {
+        let by: By = by.parse().map_err(|error| refused(format!("by: {error}")))?;
+        let breakdown = self.result.breakdowns.iter().find(|breakdown| breakdown.by == by);
+        let missing = || {
+            refused(format!("by(\"{by}\"): the run was not broken down so, expected `by=\"{by}\"` in `run`"))
+        };
+        Ok(parts(breakdown.ok_or_else(missing)?))
+    }
+
     /// The spans of a timeline: launch, kernel, cycles, and each counter and energy.
     fn timeline(&self) -> PyResult<Option<Table>> {
         let Some(first) = self.spans.first() else { return Ok(None) };
@@ -266,6 +280,36 @@ impl Run {
 /// A number that a timeline has; null if it has none.
 fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
     text.parse().ok()
+}
+
+/// Numbers of each part as a table: part, group, counter, and count or real.
+fn parts(breakdown: &Breakdown) -> Table {
+    let (mut names, mut groups, mut counters) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut counts, mut reals): (Vec<Option<u64>>, Vec<Option<f64>>) = (Vec::new(), Vec::new());
+    let mut add = |part: &str, group: &str, counter: &str, count, real| {
+        names.push(part.to_owned());
+        groups.push(group.to_owned());
+        counters.push(counter.to_owned());
+        counts.push(count);
+        reals.push(real);
+    };
+    for part in &breakdown.parts {
+        for group in &part.groups {
+            for (counter, value) in group.definitions.iter().zip(&group.values) {
+                add(&part.name, group.name, counter.name, Some(*value), None);
+            }
+        }
+        for (structure, pj) in &part.energy_pj {
+            add(&part.name, "energy", &format!("{structure}_dynamic_pj"), None, Some(*pj));
+        }
+    }
+    Table::new(vec![
+        ("part".into(), Arc::new(StringArray::from(names)) as ArrayRef),
+        ("group".into(), Arc::new(StringArray::from(groups))),
+        ("counter".into(), Arc::new(StringArray::from(counters))),
+        ("count".into(), Arc::new(UInt64Array::from(counts))),
+        ("real".into(), Arc::new(Float64Array::from(reals))),
+    ])
 }
 
 /// Numbers of a record as a table.

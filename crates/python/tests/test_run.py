@@ -61,6 +61,23 @@ def test_a_limit_stops_a_run_and_leaves_its_numbers():
     assert stopped.value.result.verdict == "not finished"
 
 
+def test_parts_add_up_to_the_run():
+    result = strata.run("gather", by=["line", "sm"])
+    for by in ("line", "sm"):
+        rows = result.by(by).to_pydict()
+        counters = zip(rows["group"], rows["counter"], rows["count"])
+        issued = sum(count for group, counter, count in counters if (group, counter) == ("sm", "issued"))
+        assert issued == result.counters["sm"]["issued"]
+    # A line of the kernel, by its number, has the energy that it takes.
+    lines = result.by("line").to_pydict()
+    energy = {part for part, group, pj in zip(lines["part"], lines["group"], lines["real"]) if group == "energy" and pj > 0}
+    assert any(part.rsplit(":")[-1].isdigit() for part in energy), energy
+    with pytest.raises(strata.StrataError, match="was not broken down so"):
+        result.by("cta")
+    with pytest.raises(strata.StrataError, match="found `warp`, expected one of sm, "):
+        strata.run("gather", by="warp")
+
+
 def test_a_timeline_adds_up_to_the_run():
     result = strata.run("gather", timeline=500)
     columns = result.timeline.to_pydict()

@@ -99,8 +99,8 @@ impl Opened<'_> {
     /// What cannot be written any more.
     pub fn write(&mut self, comparison: &Comparison, grids: &[Grid]) -> Result<(), String> {
         match (&mut self.csv, &mut self.json) {
-            (Some(file), _) => file.write(&formats::csv(comparison, grids))?,
-            (_, Some(file)) => file.write(&formats::json(comparison, grids))?,
+            (Some(file), _) => file.write(formats::csv(comparison, grids))?,
+            (_, Some(file)) => file.write(formats::json(comparison, grids))?,
             _ => {}
         }
         match (&self.outputs.csv, &self.outputs.json) {

@@ -86,7 +86,7 @@ pub fn run(arguments: &RunArguments) -> Result<Ended, String> {
     };
     let text = || format!("{:#}\n", result.to_json());
     match &mut file {
-        Some(file) => file.write(&text())?,
+        Some(file) => file.write(text())?,
         None if json.is_some() => print(&text())?,
         None => {}
     }

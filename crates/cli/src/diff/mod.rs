@@ -123,7 +123,7 @@ pub fn diff(arguments: &DiffArguments) -> Result<Finished, String> {
         report::text(&value)
     };
     match (&mut output, &arguments.json) {
-        (Some(output), _) => output.write(&json())?,
+        (Some(output), _) => output.write(json())?,
         (None, Some(_)) => print(&json())?,
         (None, None) => {
             let mut text = text::difference(&sides, &difference, arguments.all);
@@ -139,7 +139,7 @@ pub fn diff(arguments: &DiffArguments) -> Result<Finished, String> {
             first: first.as_ref(),
             shares: shares.as_ref(),
         };
-        page.write(&page::difference(&compared, &origin()))?;
+        page.write(page::difference(&compared, &origin()))?;
     }
     let problems =
         sides.iter().flat_map(|side| side.problems.iter().map(move |problem| (&side.name, problem)));

@@ -84,7 +84,7 @@ pub fn limits(arguments: &LimitsArguments) -> Result<Finished, String> {
     }
     let found = found?;
     match (&mut output, arguments.json.is_some()) {
-        (Some(output), _) => output.write(&report::text(&json::of(&found, &arguments.overrides)))?,
+        (Some(output), _) => output.write(report::text(&json::of(&found, &arguments.overrides)))?,
         (None, true) => print(&report::text(&json::of(&found, &arguments.overrides)))?,
         (None, false) => print(&text::of(&found, &arguments.overrides))?,
     }

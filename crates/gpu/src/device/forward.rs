@@ -193,7 +193,7 @@ impl Forward {
         let grid = Grid::of(call);
         let begun = std::mem::take(&mut self.begun);
         let at = match self.goal {
-            Goal::Instructions(goal) => return self.to_instruction(call, number, begun, goal),
+            Goal::Instructions(goal) => return self.execute_until_instruction(call, number, begun, goal),
             Goal::At(at) if at.launch == number => at,
             Goal::At(_) | Goal::Never => return self.execute(call, begun..grid.ctas).map(Step::Passed),
         };
@@ -218,7 +218,7 @@ impl Forward {
     }
 
     /// Runs a launch until so many thread instructions are executed in all: to the end of a CTA.
-    fn to_instruction(
+    fn execute_until_instruction(
         &mut self,
         call: &Call<'_>,
         number: u64,

@@ -388,6 +388,8 @@ mod tests {
             launches: vec![],
             phases: vec![],
             statistics,
+            began: None,
+            ended: None,
             breakdowns: vec![],
             energy: None,
             lifetimes: vec![],

@@ -142,11 +142,12 @@ fn a_kept_study_is_the_same_again_and_one_that_does_not_fit_is_refused() {
     assert_eq!(kept.check(), Ok(()));
     let again: Drawn = serde_json::from_str(&serde_json::to_string(&kept).unwrap()).unwrap();
     assert_eq!(again, kept);
-    let changes: [(fn(&mut Drawn), &str); 5] = [
-        (|of| drop(of.modelled.pop()), "modelled: found 1, expected 2"),
+    type Change = fn(&mut Drawn);
+    let changes: [(Change, &str); 5] = [
+        (|of| _ = of.modelled.pop(), "modelled: found 1, expected 2"),
         (|of| of.kept.push(3), "kept: found 3, expected less than 3"),
         (|of| drop(of.walks[1].values.pop()), "walks: values: found 3, expected 4"),
-        (|of| drop(of.rows[0].values[1].pop()), "values of a point: found 1, expected 2"),
+        (|of| _ = of.rows[0].values[1].pop(), "values of a point: found 1, expected 2"),
         (|of| of.walks[0].trajectory.order[0] = 9, "walks: order: found 9, expected less than 3"),
     ];
     for (change, expected) in changes {

@@ -95,6 +95,11 @@ class Result:
         """Counters and energy of each span, for a run that was asked for `timeline`."""
         return self._native.timeline()
 
+    def by(self, by: str) -> _native.Table:
+        """Counters of each part (`sm`, `slice`, `channel`, `launch`, `line`, `instruction`, `cta`, `buffer`, `level`), for a run that was
+        asked for it: part, group, counter, count or real. Of lines, instructions, CTAs and buffers the group `energy` has what they take."""
+        return self._native.by(by)
+
     def metric(self, name: str) -> float:
         """A metric: a built-in name (`strata.metrics()`), or an expression over counters, as `l1d.fills / l1d.loads`."""
         return self._native.metric(name)

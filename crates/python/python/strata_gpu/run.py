@@ -41,6 +41,7 @@ def run(
     finish: bool = False,
     max_cycles: int | None = None,
     timeline: int | None = None,
+    by: str | Iterable[str] = (),
     progress: bool | None = None,
     cancel: threading.Event | None = None,
 ) -> Result:
@@ -56,6 +57,7 @@ def run(
     from_checkpoint: a file that `checkpoint` wrote; the run begins with the state in it.
     max_cycles: core cycles after which the run is given up.
     timeline: length of a span in cycles; the result then has counters over time.
+    by: parts whose counters the result has, too: `sm`, `slice`, `channel`, `launch`, `line`, `instruction`, `cta`, `buffer`, `level`.
     progress: whether to show a bar; by default in notebooks and terminals.
     cancel: an event that stops this run, and no other, when another thread sets it. Ctrl-C stops the main thread's run.
 
@@ -69,7 +71,7 @@ def run(
             program._native,
             machine._native,
             {
-                "threads": threads, "check": check, "max_cycles": max_cycles, "span": timeline,
+                "threads": threads, "check": check, "max_cycles": max_cycles, "span": timeline, "by": [by] if isinstance(by, str) else list(by),
                 "command": _progress.command(), "cancel": cancel, "progress": show,
                 "part": part(
                     from_launch=from_launch, from_cta=from_cta, from_instruction=from_instruction, from_checkpoint=from_checkpoint,
