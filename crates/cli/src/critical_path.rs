@@ -30,7 +30,8 @@ pub struct PathArguments {
 impl PathArguments {
     /// What is asked for, if anything is.
     pub fn options(&self) -> Option<PathOptions> {
-        self.critical_path.then_some(PathOptions { launch: self.critical_path_launch })
+        self.critical_path
+            .then_some(PathOptions { launch: self.critical_path_launch, ..PathOptions::default() })
     }
 
     /// Checks that there is a path where one was asked for.

@@ -58,6 +58,7 @@ pub mod sm;
 pub mod statistics;
 mod target;
 mod token;
+mod unanswered;
 mod unified;
 mod values_beside;
 mod warps;
@@ -73,6 +74,7 @@ pub use path::{How, NONE, PathAccess, PathPacket, SmPath, Step, Wait, What};
 pub use print::Print;
 pub use record::{SmEvent, SmLog};
 pub use sm::{Sm, SmId, SmParts};
+pub use unanswered::Unanswered;
 
 #[cfg(test)]
 mod fakes;

@@ -34,10 +34,18 @@ pub const MOST_STEPS: usize = 1 << 23;
 pub const MOST_EVENTS: usize = 1 << 23;
 
 /// Which launches a critical path is asked of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathOptions {
     /// Only this one, counted from 0; `None`: all of them.
     pub launch: Option<u64>,
+    /// Steps that an SM keeps at a time, at most.
+    pub steps: usize,
+}
+
+impl Default for PathOptions {
+    fn default() -> PathOptions {
+        PathOptions { launch: None, steps: MOST_STEPS }
+    }
 }
 
 /// Finds the critical paths of launches.
@@ -67,7 +75,7 @@ impl PathFinder {
     /// The makers of a machine whose SMs remember steps, with accounts of these kinds.
     pub fn makers(&self, accounts: Vec<Key>) -> Makers<'static> {
         let logs: HashMap<u16, Arc<SmLog>> = (0..).zip(self.sms.iter().cloned()).collect();
-        let l1ds = logs.clone();
+        let (l1ds, steps) = (logs.clone(), self.options.steps);
         Makers {
             l1d: Box::new(move |design, site| {
                 let l1d = design.build(site)?;
@@ -77,7 +85,7 @@ impl PathFinder {
                 })
             }),
             accounts,
-            paths: logs.into_iter().map(|(sm, log)| (sm, (log, MOST_STEPS))).collect(),
+            paths: logs.into_iter().map(|(sm, log)| (sm, (log, steps))).collect(),
             ..self.slices.makers()
         }
     }
@@ -117,8 +125,9 @@ impl PathFinder {
         (cycles, latency): (u64, u64),
         of_sms: &[SmPath],
     ) -> Result<CriticalPath, String> {
-        if let Some(sm) = of_sms.iter().position(|path| !path.is_whole) {
-            return Err(format!("it is too long: SM {sm} would have to keep more than {MOST_STEPS} steps"));
+        if of_sms.iter().any(|path| !path.is_whole) {
+            let most = self.options.steps;
+            return Err(format!("it is too long: an SM would have to keep more than {most} steps"));
         }
         if self.slices.are_full() {
             return Err(format!(

@@ -33,9 +33,9 @@ pub(super) fn split(segments: Vec<Segment>, path: &SmPath, node: NodeId, slices:
         None => vec![segment],
         Some(number) => {
             let place = numbers.binary_search(&number).expect("all packets are among them");
-            let by_owner = path.packets[number as usize].by_owner;
+            let has_owners = path.packets[number as usize].has_owners;
             let visit = packets[place].visit.map(|visit| &visits.visits[visit]);
-            let mut split = found.split(&segment, visit, by_owner);
+            let mut split = found.split(&segment, visit, has_owners);
             // Segments go back in time.
             split.reverse();
             split
@@ -57,11 +57,11 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    fn split(&self, segment: &Segment, visit: Option<&Visit>, by_owner: bool) -> Vec<Segment> {
+    fn split(&self, segment: &Segment, visit: Option<&Visit>, has_owners: bool) -> Vec<Segment> {
         let of = segment.pc;
         let at = |cycle: u64| cycle.saturating_sub(self.base);
         let mut cut = Cut::new(segment.from, segment.to);
-        let rest = if by_owner { Cause::Owner } else { Cause::Unknown };
+        let rest = if has_owners { Cause::Owner } else { Cause::Unknown };
         let Some(visit) = visit else { return cut.end(rest, of) };
         cut.on(at(visit.arrived), Cause::Request, of);
         let Some((left, level)) = visit.left else { return cut.end(rest, of) };

@@ -5,8 +5,29 @@ use std::sync::Arc;
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 use strata_memory::doors::{Access, Completion, Hint, Hinted, L1d, LineNews, Refusal};
-use strata_memory::{ByteMask, Line, LineAddress, Packet};
+use strata_memory::ownership::{Message, words_of};
+use strata_memory::{Body, ByteMask, Line, LineAddress, Packet};
 use strata_sm::{SmEvent, SmLog};
+
+/// The words that a packet asks for, where words have owners; 0 if it wants no data.
+pub fn asked_words(packet: &Packet) -> Option<u32> {
+    match &packet.body {
+        Body::Owned(letter, _) => {
+            let is_read = matches!(letter.message, Message::Read | Message::RegisterRead);
+            Some(if is_read { words_of(packet.bytes) } else { 0 })
+        }
+        _ => None,
+    }
+}
+
+/// The words that a packet brings to who asked for them, where words have owners; 0 if it brings none.
+pub fn answered_words(packet: &Packet) -> Option<u32> {
+    match &packet.body {
+        // Others may come along; the tag says which were asked for.
+        Body::Owned(letter, _) => Some(if letter.message == Message::Data { packet.tag } else { 0 }),
+        _ => None,
+    }
+}
 
 /// Another L1D, and where its packets are recorded.
 pub struct TracedL1d {
@@ -54,7 +75,9 @@ impl L1d for TracedL1d {
     }
 
     fn accept(&mut self, reply: Packet, now: Cycle) {
-        self.log.record(now, SmEvent::Answered { line: reply.line, tag: reply.tag, level: reply.level });
+        let words = answered_words(&reply);
+        self.log
+            .record(now, SmEvent::Answered { line: reply.line, tag: reply.tag, level: reply.level, words });
         self.inner.accept(reply, now);
         self.record_outstanding(now);
     }
@@ -70,8 +93,8 @@ impl L1d for TracedL1d {
 
     fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
         let packet = self.inner.outgoing(now)?;
-        let kind = packet.touch().kind;
-        self.log.record(now, SmEvent::Sent { line: packet.line, tag: packet.tag, kind });
+        let (kind, words) = (packet.touch().kind, asked_words(&packet));
+        self.log.record(now, SmEvent::Sent { line: packet.line, tag: packet.tag, kind, words });
         Some(packet)
     }
 

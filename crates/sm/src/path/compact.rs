@@ -2,6 +2,7 @@
 
 use super::PathRecorder;
 use super::step::{NONE, PathAccess, PathPacket, Step, Wait};
+use crate::unanswered::Unanswered;
 
 /// Steps before it is tried for the first time.
 pub(super) const FIRST: usize = 1 << 16;
@@ -96,7 +97,7 @@ impl PathRecorder {
         }
         steps.extend(self.open.values().map(|open| open.step));
         packets.extend(self.open.values().map(|open| open.packet));
-        packets.extend(self.under_way.values().flatten());
+        packets.extend(self.under_way.values().flat_map(Unanswered::iter));
         // An answer matters while an access may find its line by it.
         let open: std::collections::HashSet<_> = self.open.values().map(|open| open.line()).collect();
         self.answers.retain(|line, _| open.contains(line));
@@ -145,7 +146,10 @@ impl PathRecorder {
         for open in self.open.values_mut() {
             (open.step, open.packet) = (kept.step(open.step), kept.packet(open.packet));
         }
-        self.under_way.values_mut().flatten().for_each(|packet| *packet = kept.packet(*packet));
+        self.under_way
+            .values_mut()
+            .flat_map(Unanswered::iter_mut)
+            .for_each(|packet| *packet = kept.packet(*packet));
         self.answers.values_mut().for_each(|packet| *packet = kept.packet(*packet));
     }
 }

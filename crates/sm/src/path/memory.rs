@@ -134,13 +134,13 @@ impl PathRecorder {
         for (at, event) in self.log.take() {
             let at = self.at(at);
             match event {
-                SmEvent::Sent { line, tag, kind } => self.sent(line, tag, kind, at),
-                SmEvent::Answered { line, tag, level } => {
-                    let under_way = self.under_way.get_mut(&(tag, line));
-                    let Some(number) = under_way.and_then(|packets| packets.pop_front()) else { continue };
-                    let packet = &mut self.of.packets[number as usize];
-                    packet.answered = at;
-                    packet.by_owner = level == strata_memory::Level::Owner;
+                SmEvent::Sent { line, tag, kind, words } => self.sent((line, tag, words), kind, at),
+                SmEvent::Answered { line, tag, words, .. } => {
+                    let under_way = self.under_way.get_mut(&line);
+                    let number = under_way.and_then(|packets| packets.answer(&tag, words));
+                    let Some(number) = number else { continue };
+                    // The last of several counts.
+                    self.of.packets[number as usize].answered = at;
                     self.answers.insert(line, number);
                 }
                 _ => {}
@@ -148,8 +148,9 @@ impl PathRecorder {
         }
     }
 
-    fn sent(&mut self, line: LineAddress, tag: u32, kind: TouchKind, sent: u32) {
-        if !matches!(kind, TouchKind::Load | TouchKind::Atomic | TouchKind::Prefetch) {
+    fn sent(&mut self, (line, tag, words): (LineAddress, u32, Option<u32>), kind: TouchKind, sent: u32) {
+        let brings = kind != TouchKind::Store || words.is_some_and(|words| words != 0);
+        if !brings {
             return;
         }
         let number = self.of.packets.len() as u32;
@@ -163,13 +164,13 @@ impl PathRecorder {
             refused: None,
             sent,
             answered: 0,
-            by_owner: false,
+            has_owners: words.is_some(),
         };
         // It belongs to the oldest access of the line that has none.
         let lacks = |open: &&mut Open| open.line == line && open.waits && open.packet == NONE;
         // Of several that were taken in one cycle, any.
         let oldest = self.open.values_mut().filter(lacks).min_by_key(|open| open.accepted);
-        if let Some(open) = oldest.filter(|_| kind != TouchKind::Prefetch) {
+        if let Some(open) = oldest.filter(|_| matches!(kind, TouchKind::Load | TouchKind::Atomic)) {
             open.packet = number;
             packet = PathPacket {
                 step: open.step,
@@ -180,6 +181,6 @@ impl PathRecorder {
             };
         }
         self.of.packets.push(packet);
-        self.under_way.entry((tag, line)).or_default().push_back(number);
+        self.under_way.entry(line).or_default().add(number, tag, words);
     }
 }

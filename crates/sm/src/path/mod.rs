@@ -23,6 +23,7 @@ pub use step::{How, NONE, PathAccess, PathPacket, Step, Wait, What};
 
 use crate::record::SmLog;
 use crate::slots::Slots;
+use crate::unanswered::Unanswered;
 use memory::Open;
 pub(crate) use warps::FollowedWaits;
 use warps::Warp;
@@ -97,7 +98,7 @@ pub(crate) struct PathRecorder {
     /// Since when the L1D refuses the access that is offered to it, and why.
     refused: Option<(u32, Refusal)>,
     /// Packets under way.
-    under_way: BTreeMap<(u32, LineAddress), VecDeque<u32>>,
+    under_way: BTreeMap<LineAddress, Unanswered<u32, u32>>,
     /// By line, the packet that brought it last.
     answers: HashMap<LineAddress, u32>,
     /// Whether a launch is recorded.

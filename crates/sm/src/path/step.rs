@@ -174,6 +174,6 @@ pub struct PathPacket {
     pub sent: u32,
     /// When its answer came; 0: not yet.
     pub answered: u32,
-    /// Whether another owner of the words answered.
-    pub by_owner: bool,
+    /// Whether words have owners, one of which may have answered.
+    pub has_owners: bool,
 }
