@@ -27,18 +27,18 @@ use crate::trace::l1d::TracedL1d;
 use crate::trace::slices::Slices;
 use segments::{Cut, Segment, Spent};
 
-/// Steps that an SM keeps at a time, at most.
-pub const MOST_STEPS: usize = 1 << 23;
+/// Steps that all SMs together keep at a time, at most: about a gigabyte.
+pub const MOST_STEPS: usize = 1 << 24;
 
-/// Events of requests that a slice keeps of a launch, at most.
-pub const MOST_EVENTS: usize = 1 << 23;
+/// Events of requests that all slices together keep of a launch, at most: about a gigabyte.
+pub const MOST_EVENTS: usize = 1 << 24;
 
 /// Which launches a critical path is asked of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathOptions {
     /// Only this one, counted from 0; `None`: all of them.
     pub launch: Option<u64>,
-    /// Steps that an SM keeps at a time, at most.
+    /// Steps that all SMs together keep at a time, at most; each has an equal share.
     pub steps: usize,
 }
 
@@ -51,6 +51,8 @@ impl Default for PathOptions {
 /// Finds the critical paths of launches.
 pub struct PathFinder {
     options: PathOptions,
+    /// Steps that an SM keeps at a time, at most.
+    steps: usize,
     /// By SM, where its L1D records its packets.
     sms: Vec<Arc<SmLog>>,
     slices: Slices,
@@ -63,10 +65,11 @@ impl PathFinder {
     /// # Errors
     /// What is wrong with the machine.
     pub fn new(machine: &Machine, options: PathOptions) -> Result<PathFinder, String> {
-        let sms = machine.file().gpu.compute_sms();
+        let sms: Vec<Arc<SmLog>> = machine.file().gpu.compute_sms().map(|_| Log::closed()).collect();
         Ok(PathFinder {
             options,
-            sms: sms.map(|_| Log::closed()).collect(),
+            steps: options.steps / sms.len().max(1),
+            sms,
             slices: Slices::new(machine, MOST_EVENTS)?,
             paths: Paths::default(),
         })
@@ -75,7 +78,7 @@ impl PathFinder {
     /// The makers of a machine whose SMs remember steps, with accounts of these kinds.
     pub fn makers(&self, accounts: Vec<Key>) -> Makers<'static> {
         let logs: HashMap<u16, Arc<SmLog>> = (0..).zip(self.sms.iter().cloned()).collect();
-        let (l1ds, steps) = (logs.clone(), self.options.steps);
+        let (l1ds, steps) = (logs.clone(), self.steps);
         Makers {
             l1d: Box::new(move |design, site| {
                 let l1d = design.build(site)?;
@@ -126,12 +129,12 @@ impl PathFinder {
         of_sms: &[SmPath],
     ) -> Result<CriticalPath, String> {
         if of_sms.iter().any(|path| !path.is_whole) {
-            let most = self.options.steps;
-            return Err(format!("it is too long: an SM would have to keep more than {most} steps"));
+            let most = self.steps;
+            return Err(format!("it is too long: an SM would have to keep more than its {most} steps"));
         }
         if self.slices.are_full() {
             return Err(format!(
-                "it is too long: a slice of the last-level cache has more than {MOST_EVENTS} events"
+                "it is too long: slices of the last-level cache have more than {MOST_EVENTS} events"
             ));
         }
         let ended = |path: &&(usize, &SmPath)| path.1.steps.get(path.1.last_end as usize).is_some();

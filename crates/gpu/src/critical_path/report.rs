@@ -7,6 +7,7 @@ use strata_ptx::isa::Pc;
 use strata_ptx::program::Kernel;
 
 use super::{Cause, PathLevel};
+use crate::program::line_name;
 
 /// An instruction of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,11 +22,7 @@ pub struct Place {
 
 impl Place {
     pub(super) fn of(kernel: &Kernel, pc: Pc) -> Place {
-        let line = match kernel.source(kernel.code[pc as usize].line) {
-            (Some(text), line) => format!("{} {text}:{line}", kernel.name),
-            (None, line) => format!("{}:{line}", kernel.name),
-        };
-        Place { line, pc, text: kernel.instruction_text(pc) }
+        Place { line: line_name(kernel, pc), pc, text: kernel.instruction_text(pc) }
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Slices {
 }
 
 impl Slices {
-    /// Those of a machine, each of which takes at most so many events.
+    /// Those of a machine, each of which takes at most its share of so many events.
     ///
     /// # Errors
     /// What is wrong with the machine.
@@ -28,7 +28,8 @@ impl Slices {
         let file = machine.file();
         let first_slice = NodeId(*file.gpu.sms + file.cpu_cores() + file.gmmus());
         let map = file.gpu.address_map(first_slice).map_err(|error| format!("gpu: {error}"))?;
-        let logs = (0..map.slice_map().slices()).map(|_| Log::with_room(most)).collect();
+        let slices = map.slice_map().slices();
+        let logs = (0..slices).map(|_| Log::with_room(most / usize::from(slices))).collect();
         Ok(Slices { map, clock: file.clocks.l2(), logs })
     }
 

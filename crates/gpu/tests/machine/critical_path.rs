@@ -214,13 +214,13 @@ fn what_no_path_can_reach_is_forgotten_and_a_launch_without_room_is_left_out() {
     let machine = one_place(&[]);
     let launched =
         |steps| of_launch(&machine, &text, 15 * 20, 128, PathOptions { steps, ..PathOptions::default() });
-    let (whole, forgetful) = (launched(MOST_STEPS), launched(900));
+    let (whole, forgetful) = (launched(MOST_STEPS), launched(1100 * 15));
     assert_eq!(whole.launches.len(), 1);
     assert_eq!(whole, forgetful, "20 CTAs of 4 warps with 25 steps each pass through an SM");
-    let without_room = launched(200);
+    let without_room = launched(200 * 15);
     assert_eq!(without_room.launches, []);
     let [left] = &without_room.left_out[..] else { panic!("{without_room:?}") };
-    let reason = "it is too long: an SM would have to keep more than 200 steps";
+    let reason = "it is too long: an SM would have to keep more than its 200 steps";
     assert_eq!((left.launch, left.kernel.as_str(), left.reason.as_str()), (0, "k", reason));
 }
 

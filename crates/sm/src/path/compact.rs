@@ -47,7 +47,7 @@ impl PathRecorder {
         let left = self.of.steps.len();
         // Twice what is left, so that the work is of the order of the steps.
         self.room = (2 * left).max(FIRST).min(self.most);
-        if left >= self.room {
+        if left > self.room / 4 * 3 {
             self.give_up();
         }
     }
