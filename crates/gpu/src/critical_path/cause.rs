@@ -44,23 +44,23 @@ causes! {
     FinalFlush: "final flush", L1d;
     /// The instruction issues.
     Issue: "issue", Core;
-    /// It could issue, but another warp does, or the scheduler holds it back.
+    /// The instruction could issue, but another warp does, or the scheduler holds it back.
     IssueSlot: "issue slot", Core;
-    /// It is fetched from the instruction cache,
+    /// The instruction comes from the instruction cache.
     Fetch: "fetch", FrontEnd;
-    /// which has to fetch it.
+    /// The instruction cache fetches the line of code.
     FetchMiss: "instruction cache miss", FrontEnd;
     /// A branch, a call or an exit is decided.
     Control: "control", Core;
-    /// Its operands are read, or others' of which it writes a register.
+    /// Operands are read: the instruction's, or an earlier one's of which it overwrites a register.
     Operands: "operands", Core;
-    /// No operand collector is free.
+    /// No operand collector is free for the instruction.
     Collector: "operand collector full", Core;
-    /// The execution unit is busy, or all results under way.
+    /// The execution unit takes no instruction: it is busy with others.
     UnitBusy: "execution unit busy", Core;
-    /// It is computed.
+    /// The unit computes.
     Execution: "execution", Core;
-    /// Its result waits for the register file, or is written.
+    /// The result goes to the register file.
     WriteBack: "write-back", Core;
     /// The last warp arrives at a barrier, and the others learn it.
     Barrier: "barrier", Core;
@@ -74,29 +74,29 @@ causes! {
     LanePath: "lane path", Lsu;
     /// The load/store unit takes no instruction.
     LsuFull: "load/store unit full", Lsu;
-    /// The load/store unit computes addresses, or accesses before it go first.
+    /// The load/store unit computes addresses, and earlier accesses go first.
     Lsu: "load/store unit", Lsu;
-    /// The banks of shared memory.
+    /// The access goes through the banks of shared memory.
     Shared: "shared memory", Shared;
-    /// The constant cache and what is behind it.
+    /// The access is at the constant cache, or what is behind it.
     Constant: "constant cache", Constant;
-    /// The texture unit filters.
+    /// The texture unit makes the result of texels.
     Texture: "texture unit", Lsu;
-    /// The L1D refuses the access: its port or its pipeline is taken,
+    /// The L1D refuses the access: its port or its pipeline is taken.
     RefusedPort: "L1D port", L1d;
-    /// no MSHR is free,
+    /// The L1D refuses the access: no MSHR is free.
     RefusedMshr: "L1D MSHRs full", L1d;
-    /// the line's MSHR takes no more accesses,
+    /// The L1D refuses the access: the line's MSHR takes no more of them.
     RefusedMerge: "L1D MSHR takes no more", L1d;
-    /// every way of the set waits for a fill,
+    /// The L1D refuses the access: every way of the set waits for a fill.
     RefusedWays: "L1D ways taken", L1d;
-    /// the queue to the network is full,
+    /// The L1D refuses the access: its queue to the network is full.
     RefusedNetwork: "L1D queue to network full", L1d;
-    /// the bank is busy,
+    /// The L1D refuses the access: the bank is busy.
     RefusedBank: "L1D bank busy", L1d;
-    /// or a flush is under way.
+    /// The L1D refuses the access: it is being flushed.
     RefusedFlush: "L1D flush under way", L1d;
-    /// The L1D has the line.
+    /// The L1D has the line, and reads it.
     Hit: "L1D hit", L1d;
     /// The L1D takes the bytes.
     Store: "L1D store", L1d;
@@ -104,15 +104,15 @@ causes! {
     Miss: "L1D miss", L1d;
     /// The packet is on its way to the slice; translation of its address, where there is some.
     Request: "request", Requests;
-    /// The slice of the last-level cache has the line,
+    /// The slice of the last-level cache has the line: from taking the request until its answer leaves.
     LlcHit: "LLC hit", Llc;
-    /// an SM in cache mode has it,
+    /// An SM in cache mode has the line.
     Extended: "extended LLC", Llc;
-    /// or it is fetched: until the request goes to DRAM,
+    /// The slice lacks the line: from taking the request until DRAM takes that for the line.
     LlcMiss: "LLC miss", Llc;
-    /// and from the line's arrival until the answer leaves.
+    /// The slice has the line from DRAM: until its answer leaves.
     LlcReply: "LLC reply", Llc;
-    /// DRAM, and its queue; or the cache in front of it.
+    /// The request is at DRAM, its queue included, or at the cache in front of it.
     Dram: "DRAM", Dram;
     /// Another owner of the words answers.
     Owner: "owner", Owner;
