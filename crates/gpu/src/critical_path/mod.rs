@@ -23,7 +23,7 @@ pub use report::{CriticalPath, LeftOut, PathPart, Paths, Place};
 
 use crate::machine::Machine;
 use crate::makers::Makers;
-use crate::trace::l1d::TracedL1d;
+use crate::trace::l1d::recording_l1ds;
 use crate::trace::slices::Slices;
 use segments::{Cut, Segment, Spent};
 
@@ -78,15 +78,9 @@ impl PathFinder {
     /// The makers of a machine whose SMs remember steps, with accounts of these kinds.
     pub fn makers(&self, accounts: Vec<Key>) -> Makers<'static> {
         let logs: HashMap<u16, Arc<SmLog>> = (0..).zip(self.sms.iter().cloned()).collect();
-        let (l1ds, steps) = (logs.clone(), self.steps);
+        let steps = self.steps;
         Makers {
-            l1d: Box::new(move |design, site| {
-                let l1d = design.build(site)?;
-                Ok(match l1ds.get(&site.node.0) {
-                    Some(log) => Box::new(TracedL1d::new(l1d, log.clone())),
-                    None => l1d,
-                })
-            }),
+            l1d: recording_l1ds(logs.clone()),
             accounts,
             paths: logs.into_iter().map(|(sm, log)| (sm, (log, steps))).collect(),
             ..self.slices.makers()

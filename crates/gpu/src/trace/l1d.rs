@@ -1,13 +1,16 @@
 //! An L1D that records its packets: it stands in front of any other.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
-use strata_memory::doors::{Access, Completion, Hint, Hinted, L1d, LineNews, Refusal};
+use strata_memory::doors::{Access, Completion, Hint, Hinted, L1d, L1dDesign, L1dSite, LineNews, Refusal};
 use strata_memory::ownership::{Message, words_of};
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet};
 use strata_sm::{SmEvent, SmLog};
+
+use crate::makers::Maker;
 
 /// The words that a packet asks for, where words have owners; 0 if it wants no data.
 pub fn asked_words(packet: &Packet) -> Option<u32> {
@@ -49,6 +52,17 @@ impl TracedL1d {
             self.log.record(now, SmEvent::Outstanding { requests });
         }
     }
+}
+
+/// Makes L1Ds that record their packets, of the SMs that have a log.
+pub fn recording_l1ds(logs: HashMap<u16, Arc<SmLog>>) -> Maker<'static, dyn L1dDesign, L1dSite, dyn L1d> {
+    Box::new(move |design, site| {
+        let l1d = design.build(site)?;
+        Ok(match logs.get(&site.node.0) {
+            Some(log) => Box::new(TracedL1d::new(l1d, log.clone())),
+            None => l1d,
+        })
+    })
 }
 
 impl L1d for TracedL1d {

@@ -27,7 +27,7 @@ pub use options::{TraceOptions, WINDOW_CYCLES};
 use crate::machine::Machine;
 use crate::makers::Makers;
 use file::{Slice, TraceFile, Value};
-use l1d::TracedL1d;
+use l1d::recording_l1ds;
 use requests::accesses;
 use slices::Slices;
 use text::Instructions;
@@ -96,19 +96,7 @@ impl Tracer {
     /// The makers of a machine whose parts record what they do, with accounts of these kinds.
     pub fn makers(&self, accounts: Vec<Key>) -> Makers<'static> {
         let logs: HashMap<u16, Arc<SmLog>> = self.sms.iter().cloned().collect();
-        let l1ds = logs.clone();
-        Makers {
-            l1d: Box::new(move |design, site| {
-                let l1d = design.build(site)?;
-                Ok(match l1ds.get(&site.node.0) {
-                    Some(log) => Box::new(TracedL1d::new(l1d, log.clone())),
-                    None => l1d,
-                })
-            }),
-            accounts,
-            records: logs,
-            ..self.slices.makers()
-        }
+        Makers { l1d: recording_l1ds(logs.clone()), accounts, records: logs, ..self.slices.makers() }
     }
 
     /// A launch begins in a core cycle. Returns when row commands are counted.
