@@ -60,7 +60,7 @@ pub struct RegionArguments {
     /// Measure nothing: write the state of the program where the part measured would begin to this file, for
     /// `--from-checkpoint`.
     #[arg(long, value_name = "FILE", requires = "begin", conflicts_with_all = [
-        "warm", "warm_ctas", "bound", "check", "schedule", "json", "timeline", "out", "trace", "by", "shown", "dumped", "max_cycles",
+        "warm", "warm_ctas", "bound", "check", "schedule", "json", "timeline", "out", "trace", "critical_path", "by", "shown", "dumped", "max_cycles",
     ])]
     checkpoint: Option<PathBuf>,
     /// Begin with the state in this file, which `--checkpoint` wrote, on this machine or another. Measure from there on, or

@@ -61,6 +61,8 @@ pub struct Finished {
     pub cycles: u64,
     /// Cycles of its latency that had passed when the one before it ended.
     pub overlapped_cycles: u64,
+    /// Cycles from the launch, or from the end of the one before it, until its first CTA could begin.
+    pub latency: u64,
     /// How the kernel fills an SM.
     pub occupancy: Occupancy,
     /// What the kernel printed, ordered by CTA and warp.
@@ -131,6 +133,8 @@ pub struct Gpu {
     ctas_done: Arc<AtomicU64>,
     /// Who looks at the parts.
     watch: Option<Watch>,
+    /// Whether SMs remember the steps of the next launch.
+    follows: bool,
     /// Counts row commands of DRAM, where a trace is asked for.
     rows: Option<RowCount>,
 }
@@ -258,6 +262,7 @@ impl Gpu {
             livelock_patience: livelock::PATIENCE,
             ctas_done: Arc::new(AtomicU64::new(0)),
             watch: None,
+            follows: false,
             rows: None,
         };
         let bytes = *file.gpu.memory_mib << 20;
@@ -390,6 +395,10 @@ impl Gpu {
         let begin = self.begin_part(launch, part, occupancy.ctas, start);
         let mut early = part.early_end(launch, self);
         let mut before = None;
+        if self.follows {
+            let places = self.dispatcher().most_per_sm();
+            self.compute_sms.clone().for_each(|index| self.sm(index).follow_launch(start, places));
+        }
         let options = self.run_options();
         let ctas_done = self.ctas_done.clone();
         let mut observe = |cycle, counted| {
@@ -462,8 +471,9 @@ impl Gpu {
         };
         let cycles = end.unwrap_or_else(|now| now).since(start);
         let overlapped_cycles = if before.is_some() { 0 } else { begin.overlapped };
+        let latency = begin.from.since(start);
         let (prints, end_cta) = (self.take_prints(), self.dispatcher().end());
-        let finished = Finished { cycles, overlapped_cycles, occupancy, prints, end_cta, before };
+        let finished = Finished { cycles, overlapped_cycles, latency, occupancy, prints, end_cta, before };
         let mut stop = stop;
         if end.is_ok() {
             if self.show_parts(launch, start, true).is_continue() {

@@ -391,6 +391,7 @@ mod tests {
             began: None,
             ended: None,
             breakdowns: vec![],
+            critical_paths: None,
             energy: None,
             lifetimes: vec![],
             cost: SimulationCost::default(),
