@@ -70,6 +70,9 @@ pub struct Paths {
     pub left_out: Vec<LeftOut>,
 }
 
+/// A line of PTX, its cycles, and those of each cause, most first.
+pub type OfLine<'a> = (Option<&'a str>, u64, Vec<(Cause, u64)>);
+
 impl CriticalPath {
     /// Its cycles by cause.
     pub fn by_cause(&self) -> Vec<(Cause, u64)> {
@@ -105,7 +108,7 @@ impl Paths {
     }
 
     /// Cycles by line of PTX, and those of each cause, most first. What belongs to no instruction has no line.
-    pub fn by_line(&self) -> Vec<(Option<&str>, u64, Vec<(Cause, u64)>)> {
+    pub fn by_line(&self) -> Vec<OfLine<'_>> {
         let mut places: HashMap<Option<&str>, BTreeMap<Cause, u64>> = HashMap::new();
         for part in self.parts() {
             let line = part.instruction.as_ref().map(|place| place.line.as_str());

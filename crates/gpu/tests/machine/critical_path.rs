@@ -191,7 +191,7 @@ fn a_cta_that_waits_for_a_place_has_the_path_of_the_one_that_had_it() {
     let machine = one_place(&[]);
     let file = machine.file();
     let sms = u32::from(*file.gpu.sms);
-    let way = u64::from(*file.gpu.dispatch_latency_cycles);
+    let way = *file.gpu.dispatch_latency_cycles;
     let fma = *file.sm.timing.f32_fma.latency_cycles;
     for (ctas, waves) in [(sms, 1), (sms + 1, 2), (3 * sms, 3)] {
         let paths = of_launch(&machine, &text, ctas, 32, PathOptions::default());

@@ -16,11 +16,8 @@ struct Kept {
 
 impl Kept {
     fn renumber(numbers: &mut [u32]) {
-        let mut next = 0;
-        for number in numbers.iter_mut().filter(|number| **number != NONE) {
-            *number = next;
-            next += 1;
-        }
+        let kept = numbers.iter_mut().filter(|number| **number != NONE);
+        kept.zip(0..).for_each(|(number, next)| *number = next);
     }
 
     fn step(&self, step: u32) -> u32 {
