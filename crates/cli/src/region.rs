@@ -120,7 +120,7 @@ pub fn save(
     machine: &Machine,
     provenance: Provenance,
 ) -> Result<Finished, String> {
-    let mut bar = Bar::new(program.name());
+    let bar = Bar::new(program.name());
     let Provenance { ptx, inputs, .. } = provenance;
     let checkpoint = save_checkpoint(SaveRequest {
         program,
