@@ -129,7 +129,12 @@ fn a_checkpoint_gives_the_numbers_of_the_run_before_it() {
 #[test]
 fn two_parts_of_a_run_are_compared() {
     let said = well(&["diff", "run gemm --from-cta 12", "run gemm --from-cta 12 --warm-ctas 4"]);
-    assert!(said.contains("launches measured"), "{said}");
+    let asked =
+        said.lines().find(|line| line.contains("launches measured")).unwrap_or_else(|| panic!("{said}"));
+    assert_eq!(
+        asked.split("  ").filter(|word| !word.is_empty()).collect::<Vec<_>>(),
+        ["launches measured", "from_cta 12", "from_cta 12, warm_ctas 4",]
+    );
 }
 
 #[test]

@@ -148,7 +148,7 @@ impl Side {
             simulator: provenance("simulator"),
             ptx: provenance("ptx"),
             inputs: provenance("inputs"),
-            region: if run["region"].is_null() { String::new() } else { run["region"].to_string() },
+            region: part(&run["region"]),
             machine_hash: Some(provenance("machine")).filter(|hash| !hash.is_empty()),
             values: None,
             slots_a_cycle: None,
@@ -266,6 +266,14 @@ impl Side {
     pub fn launch_cycles(&self) -> u64 {
         self.cycles.saturating_sub(self.host_cycles)
     }
+}
+
+/// The part of a run that was measured, by the options that say something; nothing for a whole run.
+fn part(region: &Json) -> String {
+    let says = |(_, value): &(&String, &Json)| !matches!(value, Json::Null | Json::Bool(false));
+    let options = region.as_object().into_iter().flatten().filter(says);
+    let options = options.filter(|(name, value)| name.as_str() != "warm_ctas" || value.as_u64() != Some(0));
+    options.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Number of the first launch that was measured.
