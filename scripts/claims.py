@@ -186,7 +186,7 @@ def sure(study):
     """A row a headline number: its interval, and the three assumptions that move it most."""
     lines = []
     for number in study["numbers"]:
-        moving = [of for of in number["assumptions"] if of["index"] and of["index"]["total"]["value"] >= 0.01]
+        moving = [of for of in number["assumptions"] if of["index"] and of["effect"]["size"] > 0]
         most = [moves(of) for of in moving[:3]]
         median = number["spread_texts"][1]
         first = [f"`{number['id']}`", number["published_text"], number["modelled_text"], median, ends(number)]
