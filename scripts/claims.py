@@ -176,18 +176,25 @@ def ends(number):
     return f"{low} to {high}"
 
 
+def moves(of):
+    """An assumption with its total index, and between what that lies."""
+    total = of["index"]["total"]
+    return f"`{of['name']}` {total['value']:.2f} ({total['low']:.2f} to {total['high']:.2f})"
+
+
 def sure(study):
     """A row a headline number: its interval, and the three assumptions that move it most."""
     lines = []
     for number in study["numbers"]:
-        moving = [of for of in number["assumptions"] if of["index"] and of["index"]["total"]["value"] >= 0.01]
-        most = [f"`{of['name']}` ({of['index']['total']['value']:.2f})" for of in moving[:3]]
+        moving = [of for of in number["assumptions"] if of["index"] and of["effect"]["size"] > 0]
+        most = [moves(of) for of in moving[:3]]
         median = number["spread_texts"][1]
         first = [f"`{number['id']}`", number["published_text"], number["modelled_text"], median, ends(number)]
         lines.append([*first, ", ".join(most) or "none"])
-    head = ["claim|", "published", "as modelled", "median", "nine tenths of the draws", "moved most by (total index)|"]
+    head = ["claim|", "published", "as modelled", "median", "nine tenths of the draws", "moved most by: total index, and nine tenths of its bootstrap|"]
     names = {of["name"]: of for of in study["numbers"][0]["assumptions"]}
-    kept = [[f"`{name}`", names[name]["values"], names[name]["because"]] for name in study["kept"]]
+    values = lambda name: names[name]["values"].replace("|", "\\|")
+    kept = [[f"`{name}`", values(name), names[name]["because"]] for name in study["kept"]]
     counted = f"{len(names)} assumptions at size {study['size']}, {study['trajectories']} trajectories, {study['rows']} rows, seed {study['seed']}"
     again = f"; {len(study['refused'])} draws that no machine takes were made again" if study["refused"] else ""
     lacking = f"; {study['lacking']} numbers are missing" if study["lacking"] else ""

@@ -1,6 +1,6 @@
 //! What is assumed of some machines, and machines with other values for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use strata_gpu::machine::identity::digest;
@@ -14,7 +14,7 @@ use crate::variant::Variant;
 pub struct Assumption {
     /// The path of the value without the designs behind doors, or the name under which several move together.
     pub name: String,
-    /// Between what the value may lie, of several the first.
+    /// Between what the value may lie; of several that move together the first, and how many others.
     pub values: String,
     /// Why.
     pub because: String,
@@ -50,6 +50,7 @@ impl Assumptions {
     pub fn of(variants: &[Variant]) -> Result<Assumptions, String> {
         let mut found: BTreeMap<String, Assumption> = BTreeMap::new();
         let mut values = BTreeMap::new();
+        let mut groups = BTreeSet::new();
         for variant in variants {
             if values.contains_key(&variant.name) {
                 continue;
@@ -59,6 +60,7 @@ impl Assumptions {
             for key in machine.keys() {
                 let short = key.short_path();
                 let Some(Range { span, because, together }) = key.range else { continue };
+                groups.extend(together.clone());
                 let name = together.unwrap_or(short);
                 let assumption = found.entry(name.clone()).or_insert_with(|| Assumption {
                     values: span.to_string(),
@@ -72,6 +74,13 @@ impl Assumptions {
                 of.push((name, key.path, span));
             }
             values.insert(variant.name.clone(), of);
+        }
+        for assumption in found.values_mut().filter(|of| groups.contains(&of.name)) {
+            if let [first, others @ ..] = &assumption.paths[..]
+                && !others.is_empty()
+            {
+                assumption.values += &format!(" ({first}), and {} others likewise", others.len());
+            }
         }
         let number = |name: &str| found.keys().position(|known| known == name).expect("it was put there");
         let member =
