@@ -380,7 +380,9 @@ mod tests {
                 .err()
                 .unwrap_or_default()
         };
-        assert_eq!((check(1, false, 11), check(4, false, 8), check(12, true, 0)), Default::default());
+        for (cluster, is_cooperative, cta) in [(1, false, 11), (4, false, 8), (12, true, 0)] {
+            assert_eq!(check(cluster, is_cooperative, cta), "");
+        }
         assert_eq!(check(1, false, 12), "CTA 12: launch 2 has 12, counted from 0");
         assert_eq!(check(4, false, 7), "CTA 7: launch 2 has clusters of 4 CTAs, expected the first of one");
         assert_eq!(
