@@ -76,7 +76,7 @@ fn drawn(lacking: bool) -> Drawn {
     };
     let kept = vec![1];
     let row = |pair: Pair| Row { values: pair.points(&groups(3, &kept)).iter().map(of).collect(), pair };
-    let mut rows: Vec<Row> = Pair::all(3, 32, &mut Stream::new(1, "rows")).into_iter().map(row).collect();
+    let mut rows: Vec<Row> = Pair::all(3, 1024, &mut Stream::new(1, "rows")).into_iter().map(row).collect();
     if lacking {
         rows[3].values[0] = vec![None, None];
     }
@@ -118,7 +118,7 @@ fn the_assumption_that_is_the_number_has_all_of_it_and_the_others_nothing() {
     for (found, expected) in spread.into_iter().zip([0.5, 5.0, 9.5]) {
         assert!((found - expected).abs() < 0.35, "{spread:?}");
     }
-    assert_eq!((moves.draws, moves.rows, rests.spread), (64, 32, Some([7.0; 3])));
+    assert_eq!((moves.draws, moves.rows, rests.spread), (2048, 1024, Some([7.0; 3])));
     assert!(
         rests.moved.iter().all(|of| of.effect.size == 0.0 && of.index.is_none()) && rests.others.is_none()
     );
@@ -128,7 +128,7 @@ fn the_assumption_that_is_the_number_has_all_of_it_and_the_others_nothing() {
 fn what_is_missing_is_left_out_and_counted() {
     let drawn = drawn(true);
     let moves = &sureness(&drawn)[0];
-    assert_eq!((moves.draws, moves.rows, drawn.lacking()), (63, 31, 2));
+    assert_eq!((moves.draws, moves.rows, drawn.lacking()), (2047, 1023, 2));
     let lines: Vec<String> = csv(&drawn).lines().map(str::to_owned).collect();
     assert_eq!(lines.len(), 1 + 3 + 1 + 3);
     assert!(lines[1].starts_with("moves,%,,5,"), "{}", lines[1]);

@@ -242,6 +242,10 @@ fn run_ctas(
         while place < resident.len() {
             let ctas = &mut resident[place..place + cluster];
             for _ in 0..TURNS {
+                // They may have ended while somebody looked whether they go round.
+                if ctas.iter().all(Cta::is_done) {
+                    break;
+                }
                 cluster::run(ctas, launch, world, QUANTUM)?;
                 if options.interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
                     return Err((
@@ -249,7 +253,7 @@ fn run_ctas(
                         None,
                     ));
                 }
-                if ctas.iter().all(Cta::is_done) || world.counts.warp_instructions >= limit {
+                if world.counts.warp_instructions >= limit {
                     break;
                 }
             }

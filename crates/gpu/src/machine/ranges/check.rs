@@ -23,6 +23,10 @@ pub(in super::super) fn check(file: &Path, text: &str, table: &Table) -> Result<
             let found = "found the range of a value whose source does not say ASSUMED, expected none";
             return Err(refuse(&format!("{path}.{RANGE}"), found.into()));
         }
+        // A value that is no number is refused where the machine is checked.
+        if cited["value"].as_float().is_some_and(|value| !value.is_finite()) {
+            return Ok(());
+        }
         // What the types say of all keys is put together only where it counts.
         let found = own(cited, false).or_else(|_| own(cited, is_number(path)));
         found.map(drop).map_err(|message| refuse(&format!("{path}.{RANGE}"), message))

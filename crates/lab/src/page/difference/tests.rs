@@ -43,7 +43,7 @@ fn a_page_says_what_changed_and_where_it_went() {
         "data-value=\"-500\"",
         "<code>load_misses</code>",
         "-75.00 %",
-        "-1 µJ",
+        "-1.000 µJ",
         "<dt>Made</dt><dd>today</dd>",
     ] {
         assert!(page.contains(expected), "no {expected} in {page}");
@@ -63,5 +63,5 @@ fn runs_that_measured_the_same_say_so() {
 fn numbers_have_signs() {
     assert_eq!([signed(-1234.0), signed(5.0), signed(0.0)], ["-1\u{202f}234", "+5", "0"]);
     let percents = [(1.0, 4.0), (-1.0, 4.0), (1.0, 0.0)].map(|(part, whole)| signed_percent(part, whole));
-    assert_eq!(percents, ["+25 %", "-25 %", "–"]);
+    assert_eq!(percents, ["+25.00 %", "-25.00 %", "–"]);
 }
