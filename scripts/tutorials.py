@@ -32,8 +32,7 @@ import time
 
 import pages
 
-TUTORIALS = ["docs/tutorial-student.md", "docs/tutorial-researcher.md", "docs/tutorial-engineer.md", "docs/diff.md",
-             "docs/uncertainty.md"]
+TUTORIALS = ["docs/tutorial-student.md", "docs/tutorial-researcher.md", "docs/tutorial-engineer.md", "docs/diff.md"]
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
 # Lines that differ from host to host, or from run to run.
 OF_THE_HOST = re.compile(r"^  (speed|peak memory) ")
