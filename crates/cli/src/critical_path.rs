@@ -104,11 +104,9 @@ fn lines(paths: &Paths, ptx: &str, all: u64) -> String {
 /// What stands in a line of PTX.
 fn stands(line: &str, texts: &[&str]) -> String {
     // What is linked in has a text of its own, which is not at hand.
-    let Some((kernel, number)) = line.rsplit_once(':').filter(|(kernel, _)| !kernel.contains(' ')) else {
-        return String::new();
-    };
-    let _ = kernel;
-    let text = number.parse::<usize>().ok().and_then(|number| texts.get(number.checked_sub(1)?));
+    let own = line.rsplit_once(':').filter(|(kernel, _)| !kernel.contains(' '));
+    let number = own.and_then(|(_, number)| number.parse::<usize>().ok());
+    let text = number.and_then(|number| texts.get(number.checked_sub(1)?));
     let words: Vec<&str> = text.map_or(vec![], |text| text.split_whitespace().collect());
     let text = words.join(" ");
     if text.chars().count() <= MOST_TEXT {
