@@ -32,7 +32,8 @@ import time
 
 import pages
 
-TUTORIALS = ["docs/tutorial-student.md", "docs/tutorial-researcher.md", "docs/tutorial-engineer.md", "docs/diff.md"]
+TUTORIALS = ["docs/tutorial-student.md", "docs/tutorial-researcher.md", "docs/tutorial-engineer.md", "docs/diff.md",
+             "docs/critical-path.md"]
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
 # Lines that differ from host to host, or from run to run.
 OF_THE_HOST = re.compile(r"^  (speed|peak memory) ")

@@ -13,6 +13,7 @@ mod breakdown;
 mod claims;
 mod cluster;
 mod compare;
+mod critical_path;
 mod diff;
 mod doctor;
 mod dump;

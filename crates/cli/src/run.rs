@@ -15,6 +15,7 @@ use strata_workloads::{HostProgram, Size};
 
 use crate::breakdown::BreakdownArguments;
 use crate::choice::MachineChoice;
+use crate::critical_path::{self, PathArguments};
 use crate::dump::{BufferArguments, Dump};
 use crate::files::Files;
 use crate::new::ptx_alone;
@@ -60,7 +61,7 @@ pub struct RunArguments {
     check: bool,
     /// Find data races instead: run on the reference executor only, without timing.
     #[arg(long, conflicts_with_all = [
-        "threads", "window", "check", "from_launch", "to_launch", "kernel", "warm", "max_cycles", "timeline", "out", "shown", "dumped", "by", "trace",
+        "threads", "window", "check", "from_launch", "to_launch", "kernel", "warm", "max_cycles", "timeline", "out", "shown", "dumped", "by", "trace", "critical_path",
     ])]
     races: bool,
     /// Measure only from this launch on, counted from 0. Earlier ones run on the reference executor, in no time.
@@ -85,6 +86,8 @@ pub struct RunArguments {
     breakdown: BreakdownArguments,
     #[command(flatten)]
     trace: TraceArguments,
+    #[command(flatten)]
+    critical_path: PathArguments,
     #[command(flatten)]
     buffers: BufferArguments,
     /// Write counters and energy over time to this CSV file, one line per span.
@@ -137,6 +140,7 @@ impl RunArguments {
             ("--timeline", self.timeline.is_some()),
             ("--out", self.out.is_some()),
             ("--trace", self.trace.path().is_some()),
+            ("--critical-path", self.critical_path.options().is_some()),
             ("--by or --annotate", !self.breakdown.by().is_empty()),
             ("--show or --dump", !self.buffers.is_empty()),
         ]
@@ -209,6 +213,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         by: &page::with_those_of_a_page(asked.clone(), arguments.out.is_some()),
         watch: None,
         trace: traced.map(|traced| (traced, &mut take_trace as &mut dyn FnMut(_))),
+        critical_path: arguments.critical_path.options(),
         progress: &mut show,
         so_far: &mut |result| {
             let mut result = || {
@@ -237,14 +242,22 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let shown = match &json {
         None if arguments.json.is_some() => print(&report::text(&result.to_json())),
         _ if did_nothing => Ok(()),
-        _ => print(&(result.summary() + &arguments.breakdown.text(&result, program.module().text))),
+        _ => {
+            let ptx = program.module().text;
+            let paths =
+                result.critical_paths.as_ref().map_or(String::new(), |paths| critical_path::text(paths, ptx));
+            print(&(result.summary() + &arguments.breakdown.text(&result, ptx) + &paths))
+        }
     };
     let written = json.as_mut().map_or(Ok(()), |json| json.end(&result));
     let timeline = timeline.map_or(Ok(()), Timeline::end);
     let traced = trace_file.map_or(Ok(()), |file| trace::write(file, trace.flatten()));
     let is_whole = stopped.is_none();
+    let has_paths = if is_whole { arguments.critical_path.check(&result) } else { Ok(()) };
     let dumps = dumps.into_iter().map(|dump| dump.write(&result.outputs, is_whole));
-    all([stopped.map_or(Ok(()), Err), shown, written, timeline, page, traced].into_iter().chain(dumps))?;
+    all([stopped.map_or(Ok(()), Err), shown, written, timeline, page, traced, has_paths]
+        .into_iter()
+        .chain(dumps))?;
     for problem in result.verdict.problems() {
         eprintln!("wrong: {problem}");
     }

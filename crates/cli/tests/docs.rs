@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use strata_gpu::critical_path::Cause;
+
 /// How the pages invoke the command.
 const PREFIX: &str = "cargo run --release -- ";
 
@@ -137,4 +139,15 @@ fn the_readme_shows_the_prefetcher_that_strata_new_writes() {
     for shown in shown.lines() {
         assert!(lines.any(|line| line == shown), "README.md: `{shown}` is not in the template");
     }
+}
+
+#[test]
+fn the_page_of_critical_paths_has_every_cause() {
+    let page = std::fs::read_to_string(root().join("docs/critical-path.md")).unwrap();
+    let rows = Cause::ALL
+        .iter()
+        .map(|cause| format!("| `{}` | {} | {} |", cause.name(), cause.level().name(), cause.meaning()));
+    let found: Vec<&str> =
+        page.lines().filter(|line| line.starts_with("| `") && line.matches(" | ").count() == 2).collect();
+    assert_eq!(found, rows.collect::<Vec<String>>());
 }

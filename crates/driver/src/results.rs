@@ -219,6 +219,7 @@ impl Results {
             phases: Vec::new(),
             statistics: kept.statistics,
             breakdowns: Vec::new(),
+            critical_paths: None,
             energy,
             lifetimes,
             cost: SimulationCost {

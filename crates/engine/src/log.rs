@@ -1,6 +1,6 @@
 //! Events that an island records while somebody wants to see them.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::time::Cycle;
@@ -21,18 +21,39 @@ pub struct Log<E> {
     from: AtomicU64,
     until: AtomicU64,
     events: Mutex<Vec<(Cycle, E)>>,
+    /// Most events that it holds.
+    most: usize,
+    /// Whether one had no room.
+    full: AtomicBool,
 }
 
 impl<E> Log<E> {
     /// A log that takes no events until it is [opened](Log::open).
     pub fn closed() -> Arc<Log<E>> {
-        Arc::new(Log { from: AtomicU64::new(0), until: AtomicU64::new(0), events: Mutex::new(Vec::new()) })
+        Log::with_room(usize::MAX)
+    }
+
+    /// The same, of a log that holds at most so many events. It takes no more of them, and [says so](Log::is_full).
+    pub fn with_room(most: usize) -> Arc<Log<E>> {
+        Arc::new(Log {
+            from: AtomicU64::new(0),
+            until: AtomicU64::new(0),
+            events: Mutex::new(Vec::new()),
+            most,
+            full: AtomicBool::new(false),
+        })
+    }
+
+    /// Whether an event had no room since the log was opened.
+    pub fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
     }
 
     /// Takes the events of the cycles from `from` on and before `until`.
     pub fn open(&self, from: Cycle, until: Cycle) {
         self.from.store(from.0, Ordering::Relaxed);
         self.until.store(until.0, Ordering::Relaxed);
+        self.full.store(false, Ordering::Relaxed);
     }
 
     /// The first cycle whose events it takes.
@@ -57,7 +78,12 @@ impl<E> Log<E> {
     #[inline]
     pub fn record(&self, now: Cycle, event: E) {
         if self.is_open(now) {
-            self.events.lock().unwrap_or_else(PoisonError::into_inner).push((now, event));
+            let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+            if events.len() < self.most {
+                events.push((now, event));
+            } else {
+                self.full.store(true, Ordering::Relaxed);
+            }
         }
     }
 

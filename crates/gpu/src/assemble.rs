@@ -239,10 +239,15 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
 
 /// What an SM counts and records beside its totals, if anything.
 fn ledger(make: &Makers<'_>, sm: u16) -> Option<Ledger> {
-    let log = make.records.get(&sm);
-    let ledger = (!make.accounts.is_empty() || log.is_some()).then(|| Ledger::new(&make.accounts))?;
-    Some(match log {
+    let (log, path) = (make.records.get(&sm), make.paths.get(&sm));
+    let is_asked_for = !make.accounts.is_empty() || log.is_some() || path.is_some();
+    let ledger = is_asked_for.then(|| Ledger::new(&make.accounts))?;
+    let ledger = match log {
         Some(log) => ledger.with_record(log.clone()),
+        None => ledger,
+    };
+    Some(match path {
+        Some((log, most)) => ledger.with_path(log.clone(), *most),
         None => ledger,
     })
 }

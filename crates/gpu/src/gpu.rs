@@ -60,6 +60,8 @@ pub struct Finished {
     pub cycles: u64,
     /// Cycles of its latency that had passed when the one before it ended.
     pub overlapped_cycles: u64,
+    /// Cycles from the launch, or from the end of the one before it, until its first CTA could begin.
+    pub latency: u64,
     /// How the kernel fills an SM.
     pub occupancy: Occupancy,
     /// What the kernel printed, ordered by CTA and warp.
@@ -125,6 +127,8 @@ pub struct Gpu {
     ctas_done: Arc<AtomicU64>,
     /// Who looks at the parts.
     watch: Option<Watch>,
+    /// Whether SMs remember the steps of the next launch.
+    follows: bool,
     /// Counts row commands of DRAM, where a trace is asked for.
     rows: Option<RowCount>,
 }
@@ -252,6 +256,7 @@ impl Gpu {
             livelock_patience: livelock::PATIENCE,
             ctas_done: Arc::new(AtomicU64::new(0)),
             watch: None,
+            follows: false,
             rows: None,
         };
         let bytes = *file.gpu.memory_mib << 20;
@@ -370,6 +375,10 @@ impl Gpu {
         self.ctas_done.store(0, Ordering::Relaxed);
         let begin = self.queue.begin(start);
         self.dispatcher().begin_clusters(launch.ctas(), cluster, occupancy.ctas, begin.from);
+        if self.follows {
+            let places = self.dispatcher().most_per_sm();
+            self.compute_sms.clone().for_each(|index| self.sm(index).follow_launch(start, places));
+        }
         let options = self.run_options();
         let ctas_done = self.ctas_done.clone();
         let mut observe = |cycle, counted| {
@@ -429,7 +438,8 @@ impl Gpu {
         };
         let cycles = end.unwrap_or_else(|now| now).since(start);
         let overlapped_cycles = begin.overlapped;
-        let finished = Finished { cycles, overlapped_cycles, occupancy, prints: self.take_prints() };
+        let latency = begin.from.since(start);
+        let finished = Finished { cycles, overlapped_cycles, latency, occupancy, prints: self.take_prints() };
         let mut stop = stop;
         if end.is_ok() {
             if self.show_parts(launch, start, true).is_continue() {

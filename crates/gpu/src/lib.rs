@@ -3,6 +3,7 @@
 pub mod area;
 mod assemble;
 pub mod catalogue;
+pub mod critical_path;
 pub mod device;
 pub mod endurance;
 pub mod energy;

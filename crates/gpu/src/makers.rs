@@ -44,6 +44,8 @@ pub struct Makers<'a> {
     pub llc: Maker<'a, dyn LlcDesign, LlcSite, dyn Llc>,
     /// What each SM keeps accounts of, beside its totals.
     pub accounts: Vec<Key>,
+    /// Which SMs remember steps for the critical path, by number: at most so many at a time, and where their L1Ds record their packets.
+    pub paths: HashMap<u16, (Arc<SmLog>, usize)>,
     /// Where SMs record their events, by number, for those that do.
     pub records: HashMap<u16, Arc<SmLog>>,
 }
@@ -58,6 +60,7 @@ impl Default for Makers<'_> {
             network: Box::new(|design, site| design.build(site)),
             llc: Box::new(|design, site| design.build(site)),
             accounts: Vec::new(),
+            paths: HashMap::new(),
             records: HashMap::new(),
         }
     }

@@ -7,6 +7,7 @@ use strata_ptx::back::{self, BackError, Options};
 use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
 use strata_ptx::front::{self, Diagnostics, ast};
 use strata_ptx::ir::Variable;
+use strata_ptx::isa::Pc;
 use strata_ptx::program::{Kernel, Undefined};
 use strata_workloads::Module;
 
@@ -32,6 +33,14 @@ pub enum KernelError {
     /// The kernel does not fit the machine.
     #[error(transparent)]
     Machine(BackError),
+}
+
+/// The line of PTX behind an instruction, as results name it: `KERNEL:LINE`, or `KERNEL TEXT:LINE` of what was linked in.
+pub fn line_name(kernel: &Kernel, pc: Pc) -> String {
+    match kernel.source(kernel.code[pc as usize].line) {
+        (Some(text), line) => format!("{} {text}:{line}", kernel.name),
+        (None, line) => format!("{}:{line}", kernel.name),
+    }
 }
 
 impl Program {

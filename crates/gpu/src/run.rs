@@ -10,6 +10,7 @@ use strata_sm::Key;
 use strata_workloads::recording::Recording;
 use strata_workloads::{DeviceError, HostProgram, Outcome};
 
+use crate::critical_path::{PathFinder, PathOptions};
 use crate::device::{Lockstep, Modelled, ReferenceDevice, TimedDevice};
 use crate::endurance;
 use crate::gpu::{Gpu, GpuOptions, Makers, Watch};
@@ -62,6 +63,8 @@ pub struct RunRequest<'a> {
     pub watch: Option<Watch>,
     /// What is traced, if anything, and what is called with the trace at the end; with `None` if no launch was in its window.
     pub trace: Option<Tracing<'a>>,
+    /// Which launches the critical path is found of, if any. It cannot be had with a trace.
+    pub critical_path: Option<PathOptions>,
     /// Called from time to time with the progress of the run, and for every span.
     pub progress: &'a mut dyn FnMut(&Progress),
     /// Called before the first launch and after each one, with what makes the results until then.
@@ -95,6 +98,7 @@ impl<'a> RunRequest<'a> {
             by: &[],
             watch: None,
             trace: None,
+            critical_path: None,
             progress,
             so_far,
         }
@@ -151,9 +155,16 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let (traced, mut take_trace) = request.trace.unzip();
     let tracer = traced.map(|traced| Tracer::new(machine, traced, program.module().text));
     let tracer = tracer.transpose().map_err(|error| RunError::Refused(format!("trace: {error}")))?;
-    let makers = match &tracer {
-        Some(tracer) => tracer.makers(accounts),
-        None => Makers { accounts, ..Makers::default() },
+    let finder = request.critical_path.map(|options| PathFinder::new(machine, options)).transpose();
+    let finder = finder.map_err(|error| RunError::Refused(format!("critical path: {error}")))?;
+    let makers = match (&tracer, &finder) {
+        (Some(_), Some(_)) => {
+            let reason = "a trace and critical paths of one run: expected one of them";
+            return Err(RunError::Refused(reason.into()));
+        }
+        (Some(tracer), None) => tracer.makers(accounts),
+        (None, Some(finder)) => finder.makers(accounts),
+        (None, None) => Makers { accounts, ..Makers::default() },
     };
     let mut timed = Gpu::with(machine, options, makers)
         .and_then(|gpu| TimedDevice::on(gpu, machine, program.module(), progress))
@@ -173,6 +184,9 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     timed.gpu().break_down(&by);
     if let Some(tracer) = tracer {
         timed.gpu().trace(tracer);
+    }
+    if let Some(finder) = finder {
+        timed.gpu().find_paths(finder);
     }
     let mut left = Vec::new();
     let (outcome, checked, differences) = if check {
@@ -320,6 +334,7 @@ impl About<'_> {
             lifetimes: endurance::lifetimes(machine, &statistics, cycles).unwrap_or_default(),
             statistics,
             breakdowns: gpu.breakdowns().to_vec(),
+            critical_paths: gpu.paths().cloned(),
         }
     }
 }

@@ -25,6 +25,7 @@ impl<D: Doors> Sm<D> {
             return;
         }
         let mut complete = 0;
+        let ready = self.collectors.ready();
         if D::EXTRAS
             && let Some(beside) = &mut self.beside
         {
@@ -33,6 +34,9 @@ impl<D: Doors> Sm<D> {
             self.collectors.collect(&mut *self.registers, &mut complete, now);
         }
         self.warps.dirty |= complete & self.warps.blocked_by_reads;
+        if D::EXTRAS && complete != 0 && self.follows() {
+            self.follow_operands(ready, now);
+        }
     }
 
     /// Dispatches instructions whose operands have arrived to their units, oldest first.
@@ -82,6 +86,9 @@ impl<D: Doors> Sm<D> {
 
     #[inline(always)]
     fn compute(&mut self, launch: &Launch, index: usize, unit: usize, now: Cycle) {
+        if D::EXTRAS && self.follows() {
+            self.follow_dispatch(index, now);
+        }
         let collected = self.collectors.get(index);
         let micro = &self.micro[collected.pc as usize];
         if micro.routine.is_some() {
@@ -130,6 +137,11 @@ impl<D: Doors> Sm<D> {
         };
         let view = View { instruction, rows, constants: &launch.constants, predicates, outcome: None };
         let before = if D::EXTRAS { self.lsu.before(ISSUE) } else { None };
+        if before.is_some()
+            && let Some(path) = self.lsu.path()
+        {
+            path.dispatched(warp, collected.pc, now, None);
+        }
         if let Err(fault) = self.lsu.issue(memory, &view, launch, now) {
             self.fault = Some(fault);
             return;
@@ -242,6 +254,12 @@ impl<D: Doors> Sm<D> {
         let micro = &self.micro[pc as usize];
         let is_awaited = self.scoreboard.release(warp, micro, instruction);
         self.warps.recheck(u64::from(is_awaited) << warp);
+        if D::EXTRAS && self.lsu.has_ledger() {
+            let is_awaited = is_awaited || micro.is_subroutine;
+            if let Some(path) = self.lsu.path() {
+                path.ended(warp, pc, is_awaited, now);
+            }
+        }
         if D::EXTRAS && micro.is_subroutine {
             self.warps.in_subroutine &= !(1 << warp);
             self.warps.recheck(1 << warp);
@@ -274,6 +292,7 @@ impl<D: Doors> Sm<D> {
         }
         self.warps.barrier_results_due &= !(1 << warp);
         self.scoreboard.release(warp, &self.micro[result.pc as usize], instruction);
+        self.follow(|path| path.barrier_result(warp, now));
         // Its next instruction may be a barrier that waited for this result's place.
         self.warps.recheck(1 << warp);
         self.finish_instruction(warp, now);

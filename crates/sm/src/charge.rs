@@ -21,6 +21,7 @@ impl<D: Doors> Sm<D> {
     fn charge_stall_now(&mut self, scheduler: usize, from: Cycle, slots: u64) {
         let stalled = self.stalled(self.shares[scheduler]);
         let waits = self.recorded_waits(scheduler);
+        self.follow_waits(scheduler, from);
         let Some(ledger) = self.lsu.ledger() else { return };
         ledger.waits(waits, from);
         let waiting = ledger.choose(scheduler, stalled, from).map(|warp| self.waiting_for(warp, stalled.0));
@@ -83,7 +84,7 @@ impl<D: Doors> Sm<D> {
     }
 
     /// The warps by what each waits for, as [`Sm::stalled`] ranks causes.
-    fn waits_of_each(&self) -> [(u64, Stall); Stall::COUNT] {
+    pub(crate) fn waits_of_each(&self) -> [(u64, Stall); Stall::COUNT] {
         let warps = &self.warps;
         let have = self.fetch.have();
         let without_collector = self.without_collector();

@@ -351,6 +351,11 @@ impl Collectors {
         members(collectors).any(|index| code[self.units[index].pc as usize].read_set.intersects(registers))
     }
 
+    /// Mask of collectors whose instructions have all their operands.
+    pub fn ready(&self) -> u64 {
+        self.ready
+    }
+
     /// Whether any instruction has all its operands.
     #[inline]
     pub fn any_ready(&self) -> bool {

@@ -32,6 +32,7 @@ impl<D: Doors> Sm<D> {
         let count = launch.kernel.code[pc as usize].reads.as_slice().len();
         self.control_rows[..count].copy_from_slice(&rows[..count]);
         self.collectors.remove(index);
+        self.follow(|path| path.ended(warp, pc, false, now));
         self.warps.resolving &= !(1 << warp);
         self.control(launch, warp, pc, lanes, now);
         self.finish_instruction(warp, now);
@@ -220,7 +221,10 @@ impl<D: Doors> Sm<D> {
         }
         simt.advance();
         match self.clusters.arrive(warp) {
-            Ok(released) => self.released |= released,
+            Ok(released) => {
+                self.follow(|path| path.releases(released));
+                self.released |= released;
+            }
             Err(OutOfTurn) => self.fail(launch, warp, pc, lanes, OUT_OF_TURN),
         }
     }
@@ -242,6 +246,7 @@ impl<D: Doors> Sm<D> {
     /// Releases the warps that waited at a barrier of a CTA, once the lane path, if there is one, has passed on what
     /// they wrote.
     fn release(&mut self, launch: &Launch, cta: usize, release: Release, now: Cycle) {
+        self.follow(|path| path.releases(release.warps));
         if self.lsu.has_lane_path() {
             self.wait_for_lanes(LaneEvent::Barrier { cta: cta as u8 }, LaneWait::Release(release), now);
         } else {
@@ -365,7 +370,11 @@ impl<D: Doors> Sm<D> {
             && let Some(ledger) = self.lsu.ledger()
         {
             let first = self.ctas.first_warp(slot);
-            ledger.start_cta(index, first..first + self.ctas.warps_per_cta as usize);
+            let warps = first..first + self.ctas.warps_per_cta as usize;
+            ledger.start_cta(index, warps.clone());
+            if let Some(path) = ledger.path() {
+                path.begin_cta(warps, now);
+            }
         }
         self.lsu.start_cta(slot as u8, (index / size, (index % size) as u32), self.ctas.shared_base(slot));
         if self.ctas.shared_per_cta > 0 {
@@ -421,7 +430,11 @@ impl<D: Doors> Sm<D> {
         while let Some(release) = self.barriers.exited(cta, live) {
             self.release(launch, cta, release, now);
         }
-        self.released |= self.clusters.exited(warp);
+        let released = self.clusters.exited(warp);
+        if released != 0 {
+            self.follow(|path| path.releases(released));
+        }
+        self.released |= released;
         if self.warps.in_flight[warp] == 0 {
             self.retire(warp, now);
         }
@@ -431,6 +444,10 @@ impl<D: Doors> Sm<D> {
     pub(crate) fn retire(&mut self, warp: usize, now: Cycle) {
         self.registers.release(warp as u8);
         let slot = self.warps.cta[warp] as usize;
+        if D::EXTRAS && self.lsu.has_ledger() {
+            let first = self.ctas.first_warp(slot);
+            self.follow(|path| path.retired(first, now));
+        }
         let cta = self.ctas.get_mut(slot);
         cta.holding -= 1;
         if cta.holding > 0 {
@@ -457,7 +474,11 @@ impl<D: Doors> Sm<D> {
         if D::EXTRAS
             && let Some(ledger) = self.lsu.ledger()
         {
-            ledger.end_cta(first..first + self.ctas.warps_per_cta as usize, now);
+            let warps = first..first + self.ctas.warps_per_cta as usize;
+            ledger.end_cta(warps.clone(), now);
+            if let Some(path) = ledger.path() {
+                path.end_cta(warps, now);
+            }
         }
         self.statistics.ctas += 1;
         self.notify(Notice::CtaDone);

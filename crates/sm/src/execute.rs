@@ -297,6 +297,11 @@ impl Units {
         self.timing[class as usize].is_subroutine
     }
 
+    /// Cycles from the dispatch of a class to its result.
+    pub fn latency(&self, class: Class) -> u64 {
+        self.timing[class as usize].latency.into()
+    }
+
     /// Kind of unit that executes a class.
     #[inline]
     pub fn kind_of(&self, class: Class) -> UnitKind {

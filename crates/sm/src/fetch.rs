@@ -37,6 +37,8 @@ pub struct Fetch {
     want: u64,
     /// Mask of warps whose line was not in the cache when it was requested.
     pending: u64,
+    /// Mask of warps for which that was so at some time since [`Fetch::forget_misses`].
+    missed: u64,
     /// Mask of warps whose line was,
     found: u64,
     /// the cycle from which each of them can use it,
@@ -59,6 +61,7 @@ impl Fetch {
             have: 0,
             want: 0,
             pending: 0,
+            missed: 0,
             found: 0,
             usable_at: Slots::new(|| Cycle::NEVER),
             due: Cycle::NEVER,
@@ -87,6 +90,13 @@ impl Fetch {
     #[inline]
     pub fn is_waiting(&self) -> bool {
         self.pending != 0
+    }
+
+    /// Of these warps, those that have waited for a line that the cache did not have; forgets it.
+    pub fn forget_misses(&mut self, warps: u64) -> u64 {
+        let missed = self.missed & warps;
+        self.missed &= !warps;
+        missed
     }
 
     /// The cycle from which the next line that the cache had can be used.
@@ -181,6 +191,7 @@ impl Fetch {
                     break;
                 }
                 self.pending |= 1 << warp;
+                self.missed |= 1 << warp;
             }
             self.last = warp;
             self.want &= !(1 << warp);

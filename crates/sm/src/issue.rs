@@ -297,6 +297,10 @@ impl<D: Doors> Sm<D> {
         self.tally.issue(micro.class, lanes.count_ones());
         if D::EXTRAS && self.lsu.has_ledger() {
             let scheduler = warp % self.shares.len();
+            if let Some(waits) = self.followed_waits(scheduler) {
+                let missed = self.fetch.forget_misses(waits.share);
+                self.lsu.path().expect("somebody wants to know").issued(&waits, (warp, pc), missed, now);
+            }
             let waits = self.recorded_waits(scheduler);
             if let Some(ledger) = self.lsu.ledger() {
                 ledger.waits(waits, now);
@@ -330,6 +334,9 @@ impl<D: Doors> Sm<D> {
         let instruction = &launch.kernel.code[pc as usize];
         self.warps.in_flight[warp] += 1;
         if D::EXTRAS {
+            if let Some(path) = self.lsu.path() {
+                path.flies(warp, pc);
+            }
             self.warps.in_subroutine |= u64::from(micro.is_subroutine) << warp;
         }
         let local = self.sub_cores.local(warp, target);

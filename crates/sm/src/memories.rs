@@ -56,6 +56,7 @@ impl<D: Doors> Sm<D> {
             self.fail_behind(launch);
         }
         if self.lsu.kernel_end_flushed(now) {
+            self.follow(|path| path.flush_ends(now));
             self.notify(Notice::Flushed);
         }
         while D::EXTRAS

@@ -14,6 +14,7 @@ use crate::ledger::Accounts;
 use crate::livelock::{Watch, Watching};
 use crate::micro::Pipeline;
 use crate::occupancy::{Demand, Occupancy, occupancy};
+use crate::path::SmPath;
 use crate::print::Print;
 use crate::sm::Sm;
 use crate::values_beside::ValuesBeside;
@@ -53,6 +54,13 @@ pub trait Multiprocessor: Island {
 
     /// The counters of the SM, its load/store unit, register file and caches.
     fn statistics(&self) -> Vec<Group>;
+
+    /// Remembers steps for the critical path of the launch that was prepared, where that is asked for. The SM holds so many of its CTAs at
+    /// once.
+    fn follow_launch(&mut self, now: Cycle, places: u32);
+
+    /// Takes what is remembered for the critical path of the launch; `None` if nothing was.
+    fn take_path(&mut self) -> Option<SmPath>;
 
     /// Takes what was charged to instructions, CTAs and buffers since the launch began, by what accounts are kept of.
     fn take_accounts(&mut self) -> Vec<Accounts>;
@@ -173,6 +181,15 @@ impl<D: Doors> Multiprocessor for Sm<D> {
         groups.extend(self.second.iter().flat_map(|second| second.statistics()));
         groups.extend(self.mmu.iter().flat_map(|mmu| mmu.statistics()));
         groups
+    }
+
+    fn follow_launch(&mut self, now: Cycle, places: u32) {
+        let cluster = self.launch.as_ref().map_or(1, |launch| launch.cluster_ctas());
+        self.follow(|path| path.begin(now, (places as usize, cluster as usize)));
+    }
+
+    fn take_path(&mut self) -> Option<SmPath> {
+        self.lsu.path()?.take()
     }
 
     fn take_accounts(&mut self) -> Vec<Accounts> {

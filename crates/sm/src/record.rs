@@ -25,10 +25,10 @@ pub enum SmEvent {
     Completed { token: u32 },
     /// The load/store unit has everything that an instruction waits for; its results are written in cycle `written`.
     Ended { warp: u8, pc: Pc, issued: Cycle, written: Cycle },
-    /// A packet leaves the L1D.
-    Sent { line: LineAddress, tag: u32, kind: TouchKind },
-    /// The answer to a packet has come to the L1D.
-    Answered { line: LineAddress, tag: u32, level: Level },
+    /// A packet leaves the L1D. `words`: those that it asks for, where words have owners.
+    Sent { line: LineAddress, tag: u32, kind: TouchKind, words: Option<u32> },
+    /// The answer to a packet has come to the L1D: to that of this tag, or where words have owners, to one that asked for these words.
+    Answered { line: LineAddress, tag: u32, level: Level, words: Option<u32> },
     /// From now on so many requests of the L1D await their answers.
     Outstanding { requests: u32 },
 }

@@ -283,7 +283,10 @@ impl<D: Doors> Sm<D> {
         self.commands.release(1, now);
         match command {
             Command::StartCta(index) => self.start_cta(launch, index, now),
-            Command::Flush => self.lsu.flush_for_kernel_end(),
+            Command::Flush => {
+                self.follow(|path| path.flush_begins(now));
+                self.lsu.flush_for_kernel_end();
+            }
         }
         true
     }

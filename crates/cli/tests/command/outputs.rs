@@ -411,3 +411,31 @@ fn a_page_costs_no_number_and_is_refused_where_it_cannot_be_written() {
         "{status}"
     );
 }
+
+#[test]
+fn a_critical_path_is_as_long_as_its_launches() {
+    let run = json(&well(&["run", "atax", "--critical-path", "--json", "-"]));
+    let sum =
+        |of: &Value| of.as_object().unwrap().values().map(|cycles| cycles.as_u64().unwrap()).sum::<u64>();
+    let paths = &run["critical_path"];
+    assert_eq!(Some(sum(&paths["by_cause"])), run["cycles"].as_u64());
+    assert_eq!(sum(&paths["by_level"]), sum(&paths["by_cause"]));
+    let lines = paths["by_line"].as_array().unwrap();
+    assert_eq!(lines.iter().map(|line| sum(&line["by_cause"])).sum::<u64>(), sum(&paths["by_cause"]));
+    for (launch, path) in
+        run["launches"].as_array().unwrap().iter().zip(paths["launches"].as_array().unwrap())
+    {
+        assert_eq!(Some(sum(&path["by_cause"])), launch["cycles"].as_u64());
+    }
+    let second = &paths["launches"][1];
+    let text = well(&["run", "atax", "--critical-path", "--critical-path-launch", "1"]);
+    let head = format!("critical path of 1 launch, {} cycles", second["cycles"]);
+    assert!(text.contains(&head), "{text}");
+    let beyond = strata(&["run", "atax", "--critical-path", "--critical-path-launch", "9"]);
+    assert_eq!(
+        (beyond.status, beyond.err.as_str()),
+        (2, "error: no critical path of launch 9: found 2 measured launches\n")
+    );
+    let both = refused(&["run", "atax", "--critical-path", "--trace", "never.pftrace"]);
+    assert!(both.contains("'--critical-path' cannot be used with '--trace <FILE>'"), "{both}");
+}

@@ -18,6 +18,7 @@ use super::card::{Backend, Call, ModuleId};
 use super::coreless::run_functionally;
 use super::heap::{Buffer, Heap};
 use super::system::SystemRegion;
+use crate::critical_path::{PathFinder, Paths};
 use crate::endurance;
 use crate::energy::{EnergyReport, Meter};
 use crate::gpu::{Finished, Gpu, Observed, Stopped, Watch};
@@ -64,6 +65,8 @@ pub struct Modelled {
     breakdowns: Vec<Breakdown>,
     /// `None` unless a trace is asked for.
     tracer: Option<Tracer>,
+    /// `None` unless critical paths are asked for.
+    paths: Option<PathFinder>,
 }
 
 impl Modelled {
@@ -102,6 +105,7 @@ impl Modelled {
             measured: (Vec::new(), 0),
             breakdowns: Vec::new(),
             tracer: None,
+            paths: None,
         })
     }
 
@@ -142,6 +146,16 @@ impl Modelled {
     /// Takes the trace so far.
     pub fn take_trace(&mut self) -> Option<Tracer> {
         self.tracer.take()
+    }
+
+    /// Finds the critical paths of later launches. The GPU has the parts of the finder's [makers](PathFinder::makers).
+    pub fn find_paths(&mut self, finder: PathFinder) {
+        self.paths = Some(finder);
+    }
+
+    /// The critical paths so far; `None` if none were asked for.
+    pub fn paths(&self) -> Option<&Paths> {
+        self.paths.as_ref().map(PathFinder::paths)
     }
 
     /// Core cycles of all launches and host phases so far.
@@ -246,6 +260,9 @@ impl Modelled {
         if let Some(tracer) = &mut self.tracer {
             self.gpu.count_rows(tracer.begin(launch.number, start));
         }
+        let is_followed =
+            in_region && self.paths.as_mut().is_some_and(|paths| paths.begin(launch.number, start));
+        self.gpu.follow(is_followed);
         let meter = self.meter.as_ref();
         let finished = self.gpu.launch(launch, &mut |Observed { cycle, ctas_done, counted }| {
             (state.cycle, state.ctas_done) = (cycle.0, ctas_done);
@@ -254,6 +271,13 @@ impl Modelled {
         });
         if let Some(tracer) = &mut self.tracer {
             tracer.end(launch, (start, self.gpu.now()), &self.gpu.take_rows());
+        }
+        if let Some(paths) = self.paths.as_mut().filter(|_| is_followed) {
+            let of_sms = self.gpu.take_paths();
+            match &finished {
+                Ok(Finished { cycles, latency, .. }) => paths.end(launch, *cycles, *latency, &of_sms),
+                Err(_) => paths.leave_out(launch, "it did not end".into()),
+            }
         }
         self.seconds += started.elapsed().as_secs_f64();
         let (finished, stopped) = match finished {

@@ -1,7 +1,7 @@
 //! The counters of a GPU: in all, and of each of its parts.
 
 use strata_engine::statistics::Group;
-use strata_sm::Accounts;
+use strata_sm::{Accounts, SmPath};
 
 use super::Gpu;
 use crate::results::{By, Counted, merge_groups, modes};
@@ -47,6 +47,17 @@ impl Gpu {
             }
         }
         all
+    }
+
+    /// Has the SMs remember the steps of later launches for their critical paths, or not any more.
+    pub fn follow(&mut self, follows: bool) {
+        self.follows = follows;
+    }
+
+    /// Takes the steps of the last launch, by SM.
+    pub(crate) fn take_paths(&mut self) -> Vec<SmPath> {
+        let sms = self.compute_sms.clone();
+        sms.filter_map(|sm| self.sm(sm).take_path()).collect()
     }
 
     fn part(&mut self, by: By, number: usize) -> Vec<Group> {

@@ -83,6 +83,9 @@ impl RunResult {
                 self.breakdowns.iter().map(|breakdown| (breakdown.by.name().to_owned(), breakdown.to_json()));
             run["by"] = Value::Object(by.collect());
         }
+        if let Some(paths) = &self.critical_paths {
+            run["critical_path"] = paths.to_json();
+        }
         if !self.phases.is_empty() {
             run["host_phases"] = self.phases.iter().map(PhaseResult::to_json).collect();
             run["host_phase_cycles"] = self.phase_cycles().into();

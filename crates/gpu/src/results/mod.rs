@@ -16,6 +16,7 @@ mod verdict;
 use strata_engine::statistics::Group;
 use strata_workloads::{Comparison, Expected, Glance, Output};
 
+use crate::critical_path::Paths;
 use crate::endurance::Lifetime;
 use crate::energy::{EnergyReport, StructureEnergy};
 pub use crate::machine::MachineFacts;
@@ -205,6 +206,8 @@ pub struct RunResult {
     pub statistics: Vec<Group>,
     /// The same counters by what was asked for.
     pub breakdowns: Vec<Breakdown>,
+    /// Critical paths of launches, if they were asked for.
+    pub critical_paths: Option<Paths>,
     /// Energy of all launches, if the machine has an `energy` section.
     pub energy: Option<EnergyReport>,
     /// Lifetimes of arrays whose cells wear out.

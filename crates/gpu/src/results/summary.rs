@@ -378,6 +378,7 @@ mod tests {
             phases: vec![],
             statistics,
             breakdowns: vec![],
+            critical_paths: None,
             energy: None,
             lifetimes: vec![],
             cost: SimulationCost::default(),

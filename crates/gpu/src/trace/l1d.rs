@@ -1,12 +1,36 @@
 //! An L1D that records its packets: it stands in front of any other.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
-use strata_memory::doors::{Access, Completion, Hint, Hinted, L1d, LineNews, Refusal};
-use strata_memory::{ByteMask, Line, LineAddress, Packet};
+use strata_memory::doors::{Access, Completion, Hint, Hinted, L1d, L1dDesign, L1dSite, LineNews, Refusal};
+use strata_memory::ownership::{Message, words_of};
+use strata_memory::{Body, ByteMask, Line, LineAddress, Packet};
 use strata_sm::{SmEvent, SmLog};
+
+use crate::makers::Maker;
+
+/// The words that a packet asks for, where words have owners; 0 if it wants no data.
+pub fn asked_words(packet: &Packet) -> Option<u32> {
+    match &packet.body {
+        Body::Owned(letter, _) => {
+            let is_read = matches!(letter.message, Message::Read | Message::RegisterRead);
+            Some(if is_read { words_of(packet.bytes) } else { 0 })
+        }
+        _ => None,
+    }
+}
+
+/// The words that a packet brings to who asked for them, where words have owners; 0 if it brings none.
+pub fn answered_words(packet: &Packet) -> Option<u32> {
+    match &packet.body {
+        // Others may come along; the tag says which were asked for.
+        Body::Owned(letter, _) => Some(if letter.message == Message::Data { packet.tag } else { 0 }),
+        _ => None,
+    }
+}
 
 /// Another L1D, and where its packets are recorded.
 pub struct TracedL1d {
@@ -28,6 +52,17 @@ impl TracedL1d {
             self.log.record(now, SmEvent::Outstanding { requests });
         }
     }
+}
+
+/// Makes L1Ds that record their packets, of the SMs that have a log.
+pub fn recording_l1ds(logs: HashMap<u16, Arc<SmLog>>) -> Maker<'static, dyn L1dDesign, L1dSite, dyn L1d> {
+    Box::new(move |design, site| {
+        let l1d = design.build(site)?;
+        Ok(match logs.get(&site.node.0) {
+            Some(log) => Box::new(TracedL1d::new(l1d, log.clone())),
+            None => l1d,
+        })
+    })
 }
 
 impl L1d for TracedL1d {
@@ -54,7 +89,9 @@ impl L1d for TracedL1d {
     }
 
     fn accept(&mut self, reply: Packet, now: Cycle) {
-        self.log.record(now, SmEvent::Answered { line: reply.line, tag: reply.tag, level: reply.level });
+        let words = answered_words(&reply);
+        self.log
+            .record(now, SmEvent::Answered { line: reply.line, tag: reply.tag, level: reply.level, words });
         self.inner.accept(reply, now);
         self.record_outstanding(now);
     }
@@ -70,8 +107,8 @@ impl L1d for TracedL1d {
 
     fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
         let packet = self.inner.outgoing(now)?;
-        let kind = packet.touch().kind;
-        self.log.record(now, SmEvent::Sent { line: packet.line, tag: packet.tag, kind });
+        let (kind, words) = (packet.touch().kind, asked_words(&packet));
+        self.log.record(now, SmEvent::Sent { line: packet.line, tag: packet.tag, kind, words });
         Some(packet)
     }
 

@@ -7,6 +7,8 @@ use strata_engine::{Cycle, Log};
 use strata_memory::doors::{DramPort, DramRequest, Llc};
 use strata_memory::{ByteMask, Client, Level, Line, LineAddress, NodeId, Packet, TouchKind};
 
+use super::l1d::{answered_words, asked_words};
+
 /// Names a packet: the node and its unit that sent it, its tag, and the slice's line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PacketName {
@@ -26,10 +28,10 @@ pub type DramName = (LineAddress, u32, bool);
 /// An event of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SliceEvent {
-    /// The slice takes a request.
-    Arrived(PacketName, TouchKind),
-    /// A packet leaves for the node that is named.
-    Left(PacketName, Level),
+    /// The slice takes a request; `words`: those that it asks for, where words have owners.
+    Arrived { name: PacketName, kind: TouchKind, words: Option<u32> },
+    /// A packet leaves for the node that is named; where words have owners, it answers one that asked for these words.
+    Left { name: PacketName, level: Level, words: Option<u32> },
     /// DRAM, or a cache in front of it, takes a request of the slice.
     Asked(DramName),
     /// The slice takes it back, done.
@@ -85,9 +87,9 @@ impl Llc for TracedLlc {
     fn offer(&mut self, request: Packet, now: Cycle) -> Result<(), Packet> {
         let name =
             PacketName { node: request.source, client: request.client, tag: request.tag, line: request.line };
-        let kind = request.touch().kind;
+        let (kind, words) = (request.touch().kind, asked_words(&request));
         self.inner.offer(request, now)?;
-        self.log.record(now, SliceEvent::Arrived(name, kind));
+        self.log.record(now, SliceEvent::Arrived { name, kind, words });
         Ok(())
     }
 
@@ -119,7 +121,7 @@ impl Llc for TracedLlc {
             tag: packet.tag,
             line: packet.line,
         };
-        self.log.record(now, SliceEvent::Left(name, packet.level));
+        self.log.record(now, SliceEvent::Left { name, level: packet.level, words: answered_words(&packet) });
         Some(packet)
     }
 

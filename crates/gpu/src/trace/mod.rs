@@ -4,22 +4,22 @@
 //! stand in front of L1Ds and slices, whatever these are. After each launch the records are pieced together and drawn.
 
 mod file;
-mod l1d;
+pub(crate) mod l1d;
 mod llc;
 mod memory;
 mod options;
 pub mod proto;
-mod requests;
+pub(crate) mod requests;
 mod rows;
+pub(crate) mod slices;
 mod text;
 mod warps;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use strata_engine::{ClockRatio, Cycle, Log};
-use strata_memory::address_map::{AddressMap, Home};
-use strata_memory::{LineAddress, NodeId};
+use strata_engine::{Cycle, Log};
+use strata_memory::NodeId;
 use strata_sm::{Key, Launch, SmEvent, SmLog};
 
 pub use options::{TraceOptions, WINDOW_CYCLES};
@@ -27,9 +27,9 @@ pub use options::{TraceOptions, WINDOW_CYCLES};
 use crate::machine::Machine;
 use crate::makers::Makers;
 use file::{Slice, TraceFile, Value};
-use l1d::TracedL1d;
-use llc::{SliceLog, TracedLlc};
-use requests::{Senders, Visits, accesses};
+use l1d::recording_l1ds;
+use requests::accesses;
+use slices::Slices;
 use text::Instructions;
 
 /// Cycles over which commands of DRAM are counted together.
@@ -62,12 +62,10 @@ pub struct RowWindow {
 /// Collects a trace.
 pub struct Tracer {
     options: TraceOptions,
-    map: AddressMap,
-    slice_clock: ClockRatio,
+    slices: Slices,
     /// The module's text.
     ptx: String,
     sms: Vec<(u16, Arc<SmLog>)>,
-    slices: Vec<Arc<SliceLog>>,
     file: TraceFile,
     next_flow: u64,
     /// Whether any cycle was in the window.
@@ -83,17 +81,12 @@ impl Tracer {
         if options.cycles == 0 {
             return Err("a trace of 0 cycles: expected at least 1".into());
         }
-        let file = machine.file();
         let sms = options.sms(machine)?;
-        let first_slice = NodeId(*file.gpu.sms + file.cpu_cores() + file.gmmus());
-        let map = file.gpu.address_map(first_slice).map_err(|error| format!("gpu: {error}"))?;
         Ok(Tracer {
             options,
-            map,
-            slice_clock: file.clocks.l2(),
+            slices: Slices::new(machine, usize::MAX)?,
             ptx: ptx.to_owned(),
             sms: sms.into_iter().map(|sm| (sm, Log::closed())).collect(),
-            slices: (0..map.slice_map().slices()).map(|_| Log::closed()).collect(),
             file: TraceFile::default(),
             next_flow: 1,
             has_any: false,
@@ -103,23 +96,7 @@ impl Tracer {
     /// The makers of a machine whose parts record what they do, with accounts of these kinds.
     pub fn makers(&self, accounts: Vec<Key>) -> Makers<'static> {
         let logs: HashMap<u16, Arc<SmLog>> = self.sms.iter().cloned().collect();
-        let (l1ds, slices) = (logs.clone(), self.slices.clone());
-        Makers {
-            l1d: Box::new(move |design, site| {
-                let l1d = design.build(site)?;
-                Ok(match l1ds.get(&site.node.0) {
-                    Some(log) => Box::new(TracedL1d::new(l1d, log.clone())),
-                    None => l1d,
-                })
-            }),
-            llc: Box::new(move |design, site| {
-                let log = slices[usize::from(site.slice)].clone();
-                Ok(Box::new(TracedLlc::new(design.build(site)?, log)))
-            }),
-            accounts,
-            records: logs,
-            ..Makers::default()
-        }
+        Makers { l1d: recording_l1ds(logs.clone()), accounts, records: logs, ..self.slices.makers() }
     }
 
     /// A launch begins in a core cycle. Returns when row commands are counted.
@@ -127,17 +104,8 @@ impl Tracer {
         let window = self.options.window(launch, start.0);
         let (from, until) = (Cycle(window.start), Cycle(window.end));
         self.sms.iter().for_each(|(_, log)| log.open(from, until));
-        let (first, end) = (self.slice_cycle(from), self.slice_cycle(until));
-        self.slices.iter().for_each(|log| log.open(first, end));
+        self.slices.open(from, until);
         RowWindow { from, until, every: ROW_CYCLES }
-    }
-
-    /// The first cycle of the slices' clock that is simulated in a core cycle or later.
-    fn slice_cycle(&self, core: Cycle) -> Cycle {
-        match core.0.checked_sub(1) {
-            Some(before) => Cycle(self.slice_clock.local(Cycle(before)).saturating_add(1)),
-            None => Cycle::ZERO,
-        }
     }
 
     /// A launch that began in core cycle `start` has ended before `end`: draws it.
@@ -161,33 +129,18 @@ impl Tracer {
             accesses.retain(|access| from <= access.issued);
             of_sms.push((*sm, events, accesses));
         }
-        let visits = self.visits(&mut packets);
+        let visits = self.slices.visits(&mut packets);
         for (sm, events, accesses) in of_sms {
             let process = self.file.process(&format!("SM {sm}"));
             warps::draw(&mut self.file, process, &events, &instructions, to);
             memory::draw_accesses(&mut self.file, process, accesses, &packets, &instructions, first_flow);
         }
         memory::draw_networks(&mut self.file, &packets, &visits.visits, first_flow);
-        let map = self.map;
+        let map = self.slices.map;
         memory::draw_partitions(&mut self.file, &visits, &|slice| map.channel_of(slice).0, first_flow);
         self.draw_rows(rows);
         self.next_flow += packets.len() as u64;
         self.ptx = ptx;
-    }
-
-    /// What the slices have recorded.
-    fn visits(&self, packets: &mut [requests::Packet]) -> Visits {
-        let mut visits = Visits::default();
-        let mut senders = Senders::new(packets);
-        let clock = self.slice_clock;
-        for (slice, log) in (0..).zip(&self.slices) {
-            let map = self.map;
-            let device_line = move |line: LineAddress| map.device_line(Home { slice, line });
-            let of_slice: (&dyn Fn(Cycle) -> u64, &dyn Fn(LineAddress) -> LineAddress) =
-                (&|cycle: Cycle| clock.reference(cycle.0).0, &device_line);
-            visits.add(slice, &log.take(), of_slice, (&mut senders, packets));
-        }
-        visits
     }
 
     fn draw_launch(&mut self, launch: &Launch, from: u64, to: u64) {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use strata_engine::Cycle;
 use strata_memory::{Client, Level, LineAddress, NodeId, TouchKind};
-use strata_sm::SmEvent;
+use strata_sm::{SmEvent, Unanswered};
 
 use super::llc::{DramName, PacketName, SliceEvent};
 
@@ -111,7 +111,7 @@ struct Open {
 pub fn accesses(node: NodeId, events: &[(Cycle, SmEvent)], packets: &mut Vec<Packet>) -> Vec<Access> {
     let mut open: Vec<Open> = Vec::new();
     let mut done: Vec<Access> = Vec::new();
-    let mut under_way: HashMap<(u32, LineAddress), VecDeque<usize>> = HashMap::new();
+    let mut under_way: HashMap<LineAddress, Unanswered<usize, u32>> = HashMap::new();
     let mut answers: HashMap<LineAddress, (u64, usize)> = HashMap::new();
     for (now, event) in events {
         match *event {
@@ -128,10 +128,10 @@ pub fn accesses(node: NodeId, events: &[(Cycle, SmEvent)], packets: &mut Vec<Pac
                 };
                 open.push(Open { token, access, waits, packet: None });
             }
-            SmEvent::Sent { line, tag, kind } => {
+            SmEvent::Sent { line, tag, kind, words } => {
                 let number = packets.len();
                 packets.push(Packet { node, tag, line, kind, sent: now.0, visit: None, answered: None });
-                under_way.entry((tag, line)).or_default().push_back(number);
+                under_way.entry(line).or_default().add(number, tag, words);
                 // It belongs to the oldest access of the line that has none.
                 let asks = matches!(kind, TouchKind::Load | TouchKind::Atomic);
                 let of = |open: &&mut Open| open.access.line == line && open.waits && open.packet.is_none();
@@ -139,8 +139,8 @@ pub fn accesses(node: NodeId, events: &[(Cycle, SmEvent)], packets: &mut Vec<Pac
                     open.packet = Some(number);
                 }
             }
-            SmEvent::Answered { line, tag, .. } => {
-                let number = under_way.get_mut(&(tag, line)).and_then(VecDeque::pop_front);
+            SmEvent::Answered { line, tag, words, .. } => {
+                let number = under_way.get_mut(&line).and_then(|packets| packets.answer(&tag, words));
                 if let Some(number) = number {
                     packets[number].answered = Some(now.0);
                     answers.insert(line, (now.0, number));
@@ -176,6 +176,16 @@ pub fn accesses(node: NodeId, events: &[(Cycle, SmEvent)], packets: &mut Vec<Pac
         }
     }
     done
+}
+
+/// Who asks a slice for a line: a unit of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Asker(NodeId, Client, LineAddress);
+
+impl Asker {
+    fn of(name: &PacketName) -> Asker {
+        Asker(name.node, name.client, name.line)
+    }
 }
 
 /// The packets of the SMs that are traced, by what slices know of them: the first that no slice has seen is the next to arrive.
@@ -222,27 +232,28 @@ impl Visits {
     ) {
         // By line, the requests that are here.
         let mut waiting: HashMap<LineAddress, Vec<usize>> = HashMap::new();
-        let mut here: HashMap<PacketName, VecDeque<usize>> = HashMap::new();
+        let mut here: HashMap<Asker, Unanswered<usize, u32>> = HashMap::new();
         let mut asked: HashMap<DramName, VecDeque<usize>> = HashMap::new();
         for (at, event) in events {
             let now = reference(*at);
             match *event {
-                SliceEvent::Arrived(name, kind) => {
+                SliceEvent::Arrived { name, kind, words } => {
                     let line = device_line(name.line);
                     let packet = senders.arrives(&PacketName { line, ..name }, now, packets);
                     let number = self.visits.len();
                     if let Some(packet) = packet {
                         packets[packet].visit = Some(number);
                     }
-                    here.entry(name).or_default().push_back(number);
+                    here.entry(Asker::of(&name)).or_default().add(number, name.tag, words);
                     waiting.entry(line).or_default().push(number);
                     let (client, arrived) = (name.client, now);
                     let visit =
                         Visit { slice, client, kind, line, arrived, transfer: None, left: None, packet };
                     self.visits.push(visit);
                 }
-                SliceEvent::Left(name, level) => {
-                    if let Some(number) = here.get_mut(&name).and_then(VecDeque::pop_front) {
+                SliceEvent::Left { name, level, words } => {
+                    let of = here.get_mut(&Asker::of(&name));
+                    if let Some(number) = of.and_then(|requests| requests.answer(&name.tag, words)) {
                         self.visits[number].left = Some((now, level));
                         let line = self.visits[number].line;
                         waiting.entry(line).or_default().retain(|other| *other != number);

@@ -1,6 +1,7 @@
 //! Counters by SM, slice, channel, launch, line, instruction, CTA and buffer: they add up to the run's, and name the part that is to blame.
 
 use strata_engine::statistics::Group;
+use strata_gpu::critical_path::PathOptions;
 use strata_gpu::device::TimedDevice;
 use strata_gpu::gpu::{Gpu, Makers};
 use strata_gpu::machine::Machine;
@@ -11,6 +12,7 @@ use strata_memory::NodeId;
 use strata_memory::address::Address;
 use strata_workloads::{Arg, Device, DevicePtr, HostProgram, Module, Shape, Size, all, find};
 
+use crate::critical_path::whole_paths;
 use crate::support::{PLAIN, module, on_device};
 
 fn broken_down(machine: &Machine, program: &dyn HostProgram, region: Region) -> RunResult {
@@ -18,6 +20,8 @@ fn broken_down(machine: &Machine, program: &dyn HostProgram, region: Region) -> 
     let mut so_far = |_: &mut dyn FnMut() -> RunResult| ();
     let request = RunRequest {
         by: &By::ALL,
+        // Those add up, too; one run of each workload is enough for both.
+        critical_path: Some(PathOptions::default()),
         region,
         ..RunRequest::plain(program, machine, &mut progress, &mut so_far)
     };
@@ -70,6 +74,7 @@ fn check(machine: &Machine, workload: &str, region: Region) -> RunResult {
     let result = broken_down(machine, program.as_ref(), region);
     assert_eq!(result.breakdowns.len(), By::ALL.len());
     result.breakdowns.iter().for_each(|breakdown| adds_up(breakdown, &result.statistics, workload));
+    whole_paths(&result, workload);
     result
 }
 

@@ -11,6 +11,7 @@ mod combining;
 mod compile_options;
 mod corpus;
 mod cpu;
+mod critical_path;
 mod denovo;
 mod energy;
 mod extended_llc;

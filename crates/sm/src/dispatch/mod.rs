@@ -121,6 +121,11 @@ impl Dispatcher {
         self.resident = Grid::begin(sms, (ctas, 1, per_sm), Cycle::ZERO, &RoundRobin::default());
     }
 
+    /// CTAs of the program's grid that an SM has at once, at most.
+    pub fn most_per_sm(&self) -> u32 {
+        self.grid.most_per_sm()
+    }
+
     /// Whether every CTA of the program's grid has finished and every L1D of its SMs is flushed.
     pub fn finished(&self) -> bool {
         self.finished_at.is_some()

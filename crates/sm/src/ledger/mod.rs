@@ -33,6 +33,7 @@ pub use served::ServedStatistics;
 use crate::collector::PREDICATES;
 use crate::launch::Launch;
 use crate::lsu::{LsuStatistics, Moved};
+use crate::path::PathRecorder;
 use crate::quiet::SCHEDULERS;
 use crate::record::{Recorder, SmEvent, SmLog, Waits};
 use crate::scoreboard::Awaited;
@@ -69,6 +70,8 @@ pub struct Ledger {
     lost: [Lost; SCHEDULERS],
     /// What events are recorded with, where a trace is asked for.
     recorder: Option<Recorder>,
+    /// What steps are remembered with, where the critical path is asked for.
+    path: Option<Box<PathRecorder>>,
 }
 
 impl Ledger {
@@ -82,6 +85,7 @@ impl Ledger {
             answers: Answers::default(),
             lost: Default::default(),
             recorder: None,
+            path: None,
         }
     }
 
@@ -89,6 +93,24 @@ impl Ledger {
     #[must_use]
     pub fn with_record(self, log: Arc<SmLog>) -> Ledger {
         Ledger { recorder: Some(Recorder::new(log)), ..self }
+    }
+
+    /// The ledger of an SM that also remembers at most so many steps at a time for the critical path. `log` is that of its L1D's packets.
+    #[must_use]
+    pub fn with_path(self, log: Arc<SmLog>, most: usize) -> Ledger {
+        Ledger { path: Some(Box::new(PathRecorder::new(log, most))), ..self }
+    }
+
+    /// Whether steps are remembered.
+    #[inline]
+    pub(crate) fn follows(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// What steps are remembered with, where they are.
+    #[inline]
+    pub(crate) fn path(&mut self) -> Option<&mut PathRecorder> {
+        self.path.as_deref_mut()
     }
 
     /// Begins the accounts of a launch.

@@ -11,6 +11,7 @@ use super::device::Accepted;
 use super::entry::{OWN, Place};
 use super::moved::{Moved, OFFER};
 use crate::ledger::{Accounts, Ledger};
+use crate::path::PathRecorder;
 use crate::record::SmEvent;
 
 /// The values of counters before an event.
@@ -41,6 +42,18 @@ impl Lsu {
     #[inline]
     pub(crate) fn ledger(&mut self) -> Option<&mut Ledger> {
         self.ledger.as_deref_mut()
+    }
+
+    /// Whether the SM remembers steps for the critical path.
+    #[inline]
+    pub(crate) fn follows(&self) -> bool {
+        self.ledger.as_ref().is_some_and(|ledger| ledger.follows())
+    }
+
+    /// What the SM remembers for the critical path, where that is asked for.
+    #[inline]
+    pub(crate) fn path(&mut self) -> Option<&mut PathRecorder> {
+        self.ledger.as_deref_mut()?.path()
     }
 
     /// Takes the accounts of the launch.
@@ -91,6 +104,9 @@ impl Lsu {
             let (warp, pc, issued) = (entry.warp, entry.pc, entry.issued);
             let now = issued + cycles;
             ledger.record(now, SmEvent::Ended { warp, pc, issued, written: now + self.writeback_latency });
+            if let Some(path) = ledger.path() {
+                path.performed(warp, pc, issued, now);
+            }
         }
     }
 
@@ -113,6 +129,11 @@ impl Lsu {
             if let Some(Accepted { entry: place, .. }) = accepted {
                 let issued = if place == OWN { now } else { self.table.get(place).issued };
                 ledger.accepted(offered, issued, now);
+                if let Some(path) = ledger.path() {
+                    path.accepted(&offered, issued, now);
+                }
+            } else if let (Some(path), Some(why)) = (ledger.path(), self.device.why_held()) {
+                path.refused(why, now);
             }
         }
         self.take_accepted(accepted, now)
@@ -124,6 +145,9 @@ impl Lsu {
     pub(super) fn complete_charged(&mut self, completion: Completion, now: Cycle) {
         if let Some(ledger) = &mut self.ledger {
             ledger.completed(completion.token, now);
+            if let Some(path) = ledger.path() {
+                path.completed(completion.token, now);
+            }
         }
         self.complete_access(completion, now);
     }

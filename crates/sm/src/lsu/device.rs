@@ -533,6 +533,11 @@ impl DevicePath {
         self.held.as_ref()?.accepted.offered
     }
 
+    /// Why the L1D refused what is offered again, if it did.
+    pub fn why_held(&self) -> Option<Refusal> {
+        self.held.as_ref().map(|held| held.why)
+    }
+
     /// The instruction and line of the refused access or hint, if any.
     pub fn held(&self) -> Option<(Place, strata_memory::LineAddress)> {
         let held = self.held.as_ref()?;

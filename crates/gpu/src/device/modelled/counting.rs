@@ -6,6 +6,7 @@ use strata_sm::Launch;
 
 use super::Modelled;
 use crate::device::heap::Heap;
+use crate::program::line_name;
 use crate::results::{Before, Breakdown, By, Counted, ELSEWHERE, merge_groups, since};
 
 impl Modelled {
@@ -102,10 +103,7 @@ fn name(by: By, index: u64, launch: &Launch, heap: &Heap) -> String {
         }
         _ => {
             let pc = index as Pc;
-            let line = match kernel.source(kernel.code[pc as usize].line) {
-                (Some(text), line) => format!("{} {text}:{line}", kernel.name),
-                (None, line) => format!("{}:{line}", kernel.name),
-            };
+            let line = line_name(kernel, pc);
             if by == By::Instruction { format!("{line} #{pc} {}", kernel.instruction_text(pc)) } else { line }
         }
     }

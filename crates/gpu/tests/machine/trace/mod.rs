@@ -1,6 +1,6 @@
 //! Traces: the slices of a load known by hand, counts that are the counters', and the same bytes on any number of threads.
 
-mod read;
+pub mod read;
 
 use strata_gpu::device::TimedDevice;
 use strata_gpu::gpu::Gpu;
@@ -43,7 +43,7 @@ fn counter(result: &RunResult, path: &str) -> u64 {
 }
 
 /// One thread follows four pointers, each to a line of its own.
-const CHASE: &str = "
+pub const CHASE: &str = "
 .visible .entry k(.param .u64 at) {
 .reg .u64 %p;
 ld.param.u64 %p, [at];
@@ -56,8 +56,18 @@ ret;
 }
 ";
 
+/// Lets the kernel of the chase go through a chain.
+pub fn follow_chain(device: &mut TimedDevice<'_>) {
+    let buffer = device.alloc("chain", 4096).unwrap();
+    let mut words = vec![0_u64; 512];
+    (0..5).for_each(|link| words[64 * link] = buffer.0 + 512 * ((link as u64 + 1) % 5));
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    device.upload(buffer, &bytes).unwrap();
+    device.launch("k", Shape::new([1, 1, 1], [1, 1, 1]), &[Arg::Ptr(buffer)]).unwrap();
+}
+
 /// Traces the chase. Returns the trace, and the LSU's latency of all instructions.
-fn chase(machine: &Machine) -> (Read, u64) {
+pub fn chase(machine: &Machine) -> (Read, u64) {
     let text = module(CHASE);
     let tracer = Tracer::new(machine, EVERYTHING, &text).unwrap();
     let gpu = Gpu::with(machine, PLAIN, tracer.makers(Vec::new())).unwrap();
@@ -65,12 +75,7 @@ fn chase(machine: &Machine) -> (Read, u64) {
     let module = Module { name: "chase.ptx", text: &text };
     let mut device = TimedDevice::on(gpu, machine, module, &mut progress).unwrap();
     device.gpu().trace(tracer);
-    let buffer = device.alloc("chain", 4096).unwrap();
-    let mut words = vec![0_u64; 512];
-    (0..5).for_each(|link| words[64 * link] = buffer.0 + 512 * ((link as u64 + 1) % 5));
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    device.upload(buffer, &bytes).unwrap();
-    device.launch("k", Shape::new([1, 1, 1], [1, 1, 1]), &[Arg::Ptr(buffer)]).unwrap();
+    follow_chain(&mut device);
     let groups = device.statistics();
     let lsu = groups.iter().find(|group| group.name == "lsu").unwrap();
     let latency = lsu.get("latency_cycles").unwrap();
