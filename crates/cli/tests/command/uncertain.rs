@@ -7,8 +7,8 @@ use toml::Table;
 
 use crate::{Ran, json, refused, strata};
 
-/// Loads in a row that the program of [`CHASE`] makes: 512, 512 and 768, each after the one before.
-const LOADS: f64 = 1792.0;
+/// Loads in a row that the program of [`CHASE`] makes, each after the one before: 512, 512 and 768 turns of a loop of eight.
+const LOADS: f64 = 8.0 * 1792.0;
 const CHASE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/latency/l1.toml");
 
 /// A folder for one test, of which nothing is left from an earlier one.
