@@ -349,10 +349,8 @@ mod tests {
             for table in [&mut own, &mut theirs] {
                 table.remove("replacement");
                 // Ranges say how sure a value is, and are no part of the machine.
-                table
-                    .values_mut()
-                    .filter_map(|value| value.as_table_mut())
-                    .for_each(|value| _ = value.remove("range"));
+                let inner = table.iter_mut().filter_map(|(_, value)| value.as_table_mut());
+                inner.for_each(|value| _ = value.remove("range"));
             }
             assert_eq!(own, theirs, "{section}.{inner}");
         }

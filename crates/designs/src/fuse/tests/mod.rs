@@ -37,7 +37,7 @@ struct Choice {
 /// Takes the ranges of assumed values from a table: they are no part of a configuration.
 fn without_ranges(table: &mut toml::Table) {
     table.remove("range");
-    table.values_mut().filter_map(toml::Value::as_table_mut).for_each(without_ranges);
+    table.iter_mut().filter_map(|(_, value)| value.as_table_mut()).for_each(without_ranges);
 }
 
 /// A system of the evaluation.
