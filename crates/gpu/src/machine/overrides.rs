@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use strata_engine::config::{ConfigError, Entry, RANGE, key_at, likeness};
+use strata_engine::config::{ConfigError, Entry, RANGE, RANGES, key_at, likeness};
 use toml::{Table, Value};
 
 use super::keys::{self, is_door, step, without_designs};
@@ -252,7 +252,9 @@ fn keys_of(table: &Table, entry: Option<&Entry>, section: &str) -> String {
     let known = entry.and_then(keys::entries).filter(|_| !is_door(section));
     let keys: BTreeSet<&String> =
         table.keys().chain(known.into_iter().flatten().map(|(key, _)| key)).collect();
-    keys.into_iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+    // Rules say between what values lie, and are none.
+    let keys = keys.into_iter().filter(|key| !section.is_empty() || *key != RANGES);
+    keys.map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
