@@ -112,6 +112,7 @@ const COMPUTE_NO_VALUES: [(&str, &str); 12] = [
     ("bytemuck", "casts between types of one size, and vectors of zeros"),
     ("criterion", "only the benchmarks use it"),
     ("gungraun", "only the benchmarks use it"),
+    ("lz4_flex", "packs checkpoints, which come back byte by byte"),
     ("prost", "writes traces"),
     ("rustix", "reads the host's clocks"),
     ("schemars", "says what the keys of machine files mean"),
