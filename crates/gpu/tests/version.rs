@@ -108,7 +108,7 @@ fn a_crate_that_computes_values_has_one_exact_version() {
 }
 
 /// Crates from elsewhere that no number depends on, and why. They may come in any version that the manifests allow.
-const COMPUTE_NO_VALUES: [(&str, &str); 12] = [
+const COMPUTE_NO_VALUES: [(&str, &str); 13] = [
     ("bytemuck", "casts between types of one size, and vectors of zeros"),
     ("criterion", "only the benchmarks use it"),
     ("gungraun", "only the benchmarks use it"),
