@@ -22,7 +22,9 @@ def build(profile="release"):
     """The command, built by a profile of Cargo.toml; STRATA names another."""
     if binary := os.environ.get("STRATA"):
         return binary
-    subprocess.run(["cargo", "build", "--profile", profile, "--locked", "-p", "strata"], cwd=ROOT, check=True)
+    # With the features of the whole workspace where that is what tests have built anyway.
+    what = ["--workspace", "--bin", "strata"] if profile == "dev" else ["-p", "strata"]
+    subprocess.run(["cargo", "build", "--profile", profile, "--locked", *what], cwd=ROOT, check=True)
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     return str(target / ("debug" if profile == "dev" else profile) / "strata")
 
