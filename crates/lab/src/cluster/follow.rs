@@ -168,10 +168,12 @@ impl<'a> Follower<'a> {
 
     /// Takes over what a follower that died has submitted.
     fn find_again(&mut self) -> Result<(), String> {
+        let mut has_ended = false;
         for submission in Submission::abandoned(&self.folder, self.scheduler.kind())? {
             let tasks = self.scheduler.look(&submission)?;
             if tasks == Tasks::default() {
                 submission.close(false);
+                has_ended = true;
                 continue;
             }
             if !submission.keys.iter().any(|key| self.jobs.contains_key(key)) {
@@ -181,6 +183,11 @@ impl<'a> Follower<'a> {
             let name = submission.name.clone().unwrap_or_default();
             self.note(&format!("found {name} of {} again", self.scheduler.title()));
             self.submissions.push(submission);
+        }
+        // The last tasks may have ended since the store was read.
+        if has_ended {
+            self.store.refresh()?;
+            self.census.look()?;
         }
         Ok(())
     }

@@ -25,6 +25,8 @@ struct Play {
     /// What it answers, before it says that no task exists.
     answers: RefCell<Vec<Result<Tasks, String>>>,
     cancelled: Cell<usize>,
+    /// What happens just before it answers for the first time.
+    meanwhile: RefCell<Option<Box<dyn FnOnce()>>>,
 }
 
 impl Play {
@@ -34,6 +36,7 @@ impl Play {
             submitted: RefCell::default(),
             answers: RefCell::default(),
             cancelled: Cell::new(0),
+            meanwhile: RefCell::default(),
         }
     }
 }
@@ -70,6 +73,9 @@ impl Scheduler for Play {
     }
 
     fn look(&self, _: &Submission) -> Result<Tasks, String> {
+        if let Some(meanwhile) = self.meanwhile.take() {
+            meanwhile();
+        }
         self.answers.borrow_mut().pop().unwrap_or(Ok(Tasks::default()))
     }
 
@@ -266,6 +272,20 @@ fn a_submission_whose_follower_died_is_found_again() {
     let mut expected: Vec<String> = jobs[..2].iter().map(|job| job.key().to_string()).collect();
     expected.sort();
     assert_eq!(again, expected, "and what the dead left");
+}
+
+#[test]
+fn what_ends_while_the_scheduler_is_asked_is_not_submitted_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = jobs(2);
+    drop(Submission::write(folder.path(), "play", "# Play", &[jobs.iter().collect()]).unwrap());
+    let play = Play::new(|_, _, _| panic!("nothing is left to do"));
+    let (late, store) = (jobs.clone(), folder.path().to_owned());
+    *play.meanwhile.borrow_mut() = Some(Box::new(move || late.iter().for_each(|job| finish(job, &store))));
+    let (swept, notes) = follow(&jobs, folder.path(), &play, OPTIONS);
+    assert_eq!((swept.unwrap(), notes), (Swept::default(), vec![]));
+    assert!(play.submitted.borrow().is_empty());
+    assert_eq!(left(folder.path()), Vec::<PathBuf>::new());
 }
 
 #[test]
