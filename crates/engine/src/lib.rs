@@ -4,6 +4,7 @@
 pub mod config;
 pub mod domain;
 pub mod empty_windows;
+pub mod gauge;
 pub mod hash;
 mod id;
 pub mod island;
@@ -22,6 +23,7 @@ pub mod wheel;
 
 pub use config::Cited;
 pub use domain::Domain;
+pub use gauge::{Gauge, Used};
 pub use island::{Done, Island, Ran, Span};
 pub use link::{Doorbell, Inlet, LinkClocks, Outlet, Rung, Window, link, link_between};
 pub use log::Log;

@@ -113,6 +113,12 @@ impl ClockRatio {
         u64::try_from(cycles).unwrap_or(u64::MAX)
     }
 
+    /// The first local cycle that is simulated in reference cycle `now` or later: a reference cycle simulates those that have begun by its
+    /// start and were not simulated before.
+    pub fn first_in(self, now: Cycle) -> u64 {
+        now.0.checked_sub(1).map_or(0, |before| self.local(Cycle(before)).saturating_add(1))
+    }
+
     /// The first reference cycle in which local cycle `local` has begun.
     #[inline]
     pub fn reference(self, local: u64) -> Cycle {

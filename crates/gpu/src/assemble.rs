@@ -73,9 +73,8 @@ pub struct Assembly {
 pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, String> {
     let doors = &file.doors;
     let (sms, cores) = (*file.gpu.sms, file.cpu_cores());
-    // SMs have the first nodes of the network, then come CPU cores and GMMUs, then slices.
-    let first_slice = NodeId(sms + cores + file.gmmus());
-    let map = file.gpu.address_map(first_slice).map_err(|error| format!("gpu: {error}"))?;
+    let first_slice = file.first_slice();
+    let map = file.address_map()?;
     let slices = *file.gpu.channels * *file.gpu.slices_per_channel;
     let network = |error| format!("network.{}: {error}", doors.network.name);
     let flit_size = doors.network.flit_size().map_err(network)?;
@@ -239,17 +238,19 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
 
 /// What an SM counts and records beside its totals, if anything.
 fn ledger(make: &Makers<'_>, sm: u16) -> Option<Ledger> {
-    let (log, path) = (make.records.get(&sm), make.paths.get(&sm));
-    let is_asked_for = !make.accounts.is_empty() || log.is_some() || path.is_some();
-    let ledger = is_asked_for.then(|| Ledger::new(&make.accounts))?;
-    let ledger = match log {
-        Some(log) => ledger.with_record(log.clone()),
-        None => ledger,
-    };
-    Some(match path {
-        Some((log, most)) => ledger.with_path(log.clone(), *most),
-        None => ledger,
-    })
+    let (log, path, queue) = (make.records.get(&sm), make.paths.get(&sm), make.queues.get(&sm));
+    let is_asked_for = !make.accounts.is_empty() || log.is_some() || path.is_some() || queue.is_some();
+    let mut ledger = is_asked_for.then(|| Ledger::new(&make.accounts))?;
+    if let Some(log) = log {
+        ledger = ledger.with_record(log.clone());
+    }
+    if let Some((log, most)) = path {
+        ledger = ledger.with_path(log.clone(), *most);
+    }
+    if let Some(queue) = queue {
+        ledger = ledger.with_queue(queue.clone());
+    }
+    Some(ledger)
 }
 
 /// CPU cores, and the networks' ends of their links.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use strata_engine::Gauge;
 use strata_memory::ParameterError;
 use strata_memory::doors::{
     L1d, L1dDesign, L1dSite, LanePath, LanePathDesign, LanePathSite, Llc, LlcDesign, LlcSite, Network,
@@ -48,6 +49,8 @@ pub struct Makers<'a> {
     pub paths: HashMap<u16, (Arc<SmLog>, usize)>,
     /// Where SMs record their events, by number, for those that do.
     pub records: HashMap<u16, Arc<SmLog>>,
+    /// What SMs count the instructions in the front of their load/store units with, by number, for those that do.
+    pub queues: HashMap<u16, Arc<Gauge>>,
 }
 
 impl Default for Makers<'_> {
@@ -62,6 +65,7 @@ impl Default for Makers<'_> {
             accounts: Vec::new(),
             paths: HashMap::new(),
             records: HashMap::new(),
+            queues: HashMap::new(),
         }
     }
 }

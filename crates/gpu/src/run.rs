@@ -19,6 +19,7 @@ use crate::gpu::{Gpu, GpuOptions, Makers, Watch};
 use crate::machine::Machine;
 use crate::profile::Profile;
 use crate::progress::Progress;
+use crate::queues::Queues;
 use crate::races::Races;
 use crate::region::Region;
 use crate::results::{
@@ -186,6 +187,11 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         (None, Some(finder)) => finder.makers(accounts),
         (None, None) => Makers { accounts, ..Makers::default() },
     };
+    let (queues, makers) = match by.contains(&By::Queue) {
+        true => Queues::new(machine, makers).map(|(queues, makers)| (Some(queues), makers)),
+        false => Ok((None, makers)),
+    }
+    .map_err(RunError::Refused)?;
     let mut timed = Gpu::with(machine, options, makers)
         .and_then(|gpu| TimedDevice::on(gpu, machine, program.module(), progress))
         .map_err(RunError::Refused)?;
@@ -202,6 +208,9 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     region.check(timed.kernel_names(), program.plan().as_ref()).map_err(RunError::Refused)?;
     timed.measure_only(region.clone(), request.start);
     timed.gpu().break_down(&by);
+    if let Some(queues) = queues {
+        timed.gpu().watch_queues(queues);
+    }
     if let Some(tracer) = tracer {
         timed.gpu().trace(tracer);
     }

@@ -25,7 +25,8 @@ pub struct Fresh<'a> {
 }
 
 /// What a run's page breaks counters down by.
-pub const BY: [By; 7] = [By::Sm, By::Slice, By::Channel, By::Line, By::Instruction, By::Buffer, By::Level];
+pub const BY: [By; 8] =
+    [By::Sm, By::Slice, By::Channel, By::Line, By::Instruction, By::Buffer, By::Level, By::Queue];
 
 impl<'a> Fresh<'a> {
     /// A run on a machine, with the launch file that it was of, if it was of one, and the command that asked for it.

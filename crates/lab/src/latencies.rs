@@ -2,6 +2,8 @@
 
 use strata_gpu::results::Breakdown;
 
+use crate::ranges::{self, Range};
+
 /// A level.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Level<'a> {
@@ -25,52 +27,30 @@ pub struct Latencies<'a> {
     ranges: usize,
 }
 
-/// Some latencies.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Range {
-    place: usize,
-    /// The range in words.
-    pub cycles: String,
-}
-
 impl<'a> Latencies<'a> {
     /// Of a breakdown by level; `None` if no access was served.
     #[must_use]
     pub fn of(breakdown: &'a Breakdown) -> Option<Latencies<'a>> {
-        let ranges: Vec<String> =
-            breakdown.paths().into_iter().filter(|path| path.starts_with("latency.")).collect();
         let counter = |path: &str| breakdown.counter(path);
         let [accesses, bytes, cycles] = ["served.accesses", "served.bytes", "served.cycles"].map(counter);
-        let counts: Vec<Vec<Option<u64>>> = ranges.iter().map(|path| counter(path)).collect();
+        let counts = ranges::counts(breakdown, "latency");
+        let ranges = counts.first().map_or(0, Vec::len);
         let level = |(place, part): (usize, &'a strata_gpu::results::Counted)| Level {
             name: &part.name,
             accesses: accesses[place].unwrap_or_default(),
             bytes: bytes[place].unwrap_or_default(),
             cycles: cycles[place].unwrap_or_default(),
-            counts: counts.iter().map(|range| range[place].unwrap_or_default()).collect(),
+            counts: counts[place].clone(),
         };
         let levels = breakdown.parts.iter().enumerate().map(level);
         let levels: Vec<Level<'a>> = levels.filter(|level| level.accesses > 0).collect();
-        (!levels.is_empty()).then_some(Latencies { levels, ranges: ranges.len() })
+        (!levels.is_empty()).then_some(Latencies { levels, ranges })
     }
 
     /// The ranges from the first to the last that some access lies in.
     #[must_use]
     pub fn ranges(&self) -> Vec<Range> {
-        let used = |range: &usize| self.levels.iter().any(|level| level.counts[*range] > 0);
-        let all = 0..self.ranges;
-        let (Some(first), Some(last)) = (all.clone().find(used), all.rev().find(used)) else {
-            return Vec::new();
-        };
-        let range = |place: usize| {
-            let least = if place == 0 { 0 } else { 1_u64 << (place - 1) };
-            let cycles = match place + 1 == self.ranges {
-                true => format!("{least} and more"),
-                false => format!("{least} to {}", (1_u64 << place) - 1),
-            };
-            Range { place, cycles }
-        };
-        (first..=last).map(range).collect()
+        ranges::ranges(self.ranges, |place| self.levels.iter().any(|level| level.counts[place] > 0))
     }
 }
 

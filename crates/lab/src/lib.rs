@@ -17,6 +17,8 @@
 //! | `timeline` | its counters over time |
 //! | `annotated` | its kernels with what is charged to each line |
 //! | `latencies` | how long each level took to serve its loads |
+//! | `queues` | how full queues and MSHRs were |
+//! | `ranges` | the ranges in which both count |
 //! | `setup` | a variant, or for each workload the best of several |
 //! | `question` | metrics of workloads on variants, looked up in a store |
 //! | `compare` | a user's own question |
@@ -43,6 +45,8 @@ pub mod page;
 pub mod paper;
 pub mod perform;
 pub mod question;
+pub mod queues;
+pub mod ranges;
 pub mod record;
 pub mod repro;
 pub mod resolved;

@@ -479,6 +479,9 @@ impl<D: Doors> Sm<D> {
         }
         if memory_changes {
             self.memory_due = self.next_of_memory(now.next());
+            if D::EXTRAS {
+                self.lsu.gauge_front(now);
+            }
         }
     }
 

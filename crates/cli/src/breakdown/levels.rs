@@ -24,7 +24,7 @@ pub fn text(breakdown: &Breakdown) -> String {
             0 => String::new(),
             count => count.to_string(),
         };
-        lines.push(line(format!("{} cycles", range.cycles), &cell));
+        lines.push(line(format!("{} cycles", range.values), &cell));
     }
     format!("\n{}", numbers(&lines, 1, None))
 }

@@ -3,6 +3,7 @@
 mod annotate;
 mod charged;
 mod levels;
+mod queues;
 mod unequal;
 
 use clap::Args;
@@ -18,7 +19,7 @@ use crate::table::{Cells, numbers};
 pub struct BreakdownArguments {
     /// Break counters down by `sm`, `slice` (of the last-level cache), `channel` or `launch`, and print those that differ most; or by
     /// `line` (of PTX), `instruction` (that the assembler made of it), `cta` or `buffer`,
-    /// and print which have most; or by `level` (of the hierarchy), and print how long each takes to serve a load. Writes all with `--json`. May be repeated.
+    /// and print which have most; or by `level` (of the hierarchy), and print how long each takes to serve a load; or by `queue`, and print how full queues and MSHRs are. Writes all with `--json`. May be repeated.
     #[arg(long, value_name = "PART")]
     by: Vec<By>,
     /// Print each kernel's PTX with what each line costs: issue slots, why they were lost, and which level served its accesses; and below
@@ -64,6 +65,7 @@ impl BreakdownArguments {
         let tables = asked.map(|breakdown| match (self.counts.is_empty(), breakdown.by.key()) {
             (false, _) => of_each(breakdown, &self.counts),
             (true, Some(Key::Whole)) => levels::text(breakdown),
+            (true, None) if breakdown.by == By::Queue => queues::text(breakdown),
             (true, None) => unequal::text(breakdown),
             (true, Some(key)) => charged::text(breakdown, key),
         });

@@ -323,6 +323,10 @@ impl L1d for FuseL1d {
         self.chassis.outstanding()
     }
 
+    fn mshrs(&self) -> Option<usize> {
+        Some(self.chassis.cache.mshrs.len())
+    }
+
     fn next_event(&self, now: Cycle) -> Cycle {
         let outside = if self.chassis.is_flushing() && self.has_work_inside() {
             self.chassis.next_event_without_flush(now)

@@ -264,6 +264,10 @@ impl Llc for Controller {
         self.conventional.settle(&mut port, end);
     }
 
+    fn mshrs(&self) -> Option<usize> {
+        self.conventional.mshrs()
+    }
+
     fn waits(&self, report: &mut Vec<String>) {
         self.conventional.waits(report);
         let slice = self.number;

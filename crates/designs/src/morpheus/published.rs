@@ -248,6 +248,10 @@ impl Llc for Published {
         self.controller.settle(dram, end);
     }
 
+    fn mshrs(&self) -> Option<usize> {
+        self.controller.mshrs()
+    }
+
     fn waits(&self, report: &mut Vec<String>) {
         self.controller.waits(report);
     }

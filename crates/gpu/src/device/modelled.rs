@@ -25,6 +25,7 @@ use crate::gpu::{Finished, Gpu, LaunchPart, Observed, Stopped, Watch};
 use crate::machine::Machine;
 use crate::position::{Began, Position};
 use crate::progress::Progress;
+use crate::queues::Queues;
 use crate::region::Region;
 use crate::resident::{Resident, resident};
 use crate::results::{Before, Breakdown, By, LaunchResult, PhaseResult, RunSchedule, Sample, since};
@@ -79,6 +80,8 @@ pub struct Modelled {
     tracer: Option<Tracer>,
     /// `None` unless critical paths are asked for.
     paths: Option<PathFinder>,
+    /// `None` unless how full queues are is asked for.
+    queues: Option<Queues>,
 }
 
 impl Modelled {
@@ -123,6 +126,7 @@ impl Modelled {
             breakdowns: Vec::new(),
             tracer: None,
             paths: None,
+            queues: None,
         })
     }
 
@@ -161,6 +165,11 @@ impl Modelled {
     /// Finds the critical paths of later launches. The GPU has the parts of the finder's [makers](PathFinder::makers).
     pub fn find_paths(&mut self, finder: PathFinder) {
         self.paths = Some(finder);
+    }
+
+    /// Breaks what later launches have in queues down, too. The GPU has the parts that [`Queues::new`] makes.
+    pub(crate) fn watch_queues(&mut self, queues: Queues) {
+        self.queues = Some(queues);
     }
 
     /// The critical paths so far; `None` if none were asked for.
@@ -274,6 +283,9 @@ impl Modelled {
         let is_followed =
             in_region && self.paths.as_mut().is_some_and(|paths| paths.begin(launch.number, start));
         self.gpu.follow(is_followed);
+        if let Some(queues) = &self.queues {
+            queues.begin(start);
+        }
         let meter = self.meter.as_ref();
         let finished = self.gpu.launch_part(launch, part, &mut |Observed { cycle, ctas_done, counted }| {
             (state.cycle, state.ctas_done) = (cycle.0, ctas_done);
@@ -282,6 +294,9 @@ impl Modelled {
         });
         if let Some(tracer) = &mut self.tracer {
             tracer.end(launch, (start, self.gpu.now()), &self.gpu.take_rows());
+        }
+        if in_region {
+            self.add_queues();
         }
         if let Some(paths) = self.paths.as_mut().filter(|_| is_followed) {
             let of_sms = self.gpu.take_paths();

@@ -15,7 +15,7 @@ use strata_memory::ownership::NODES;
 use strata_memory::read_only::ReadOnlyConfig;
 use strata_memory::translation::{PageTable, TranslationConfig};
 use strata_memory::window;
-use strata_memory::{LINE_BYTES, NodeId};
+use strata_memory::{AddressMap, LINE_BYTES, NodeId};
 use strata_sm::config::{SmConfig, UnifiedStorage};
 use strata_sm::lsu::LsuConfig;
 
@@ -131,7 +131,7 @@ impl MachineFile {
         within("gpu.channels", u64::from(*self.gpu.channels), 1, 256)?;
         within("gpu.slices_per_channel", u64::from(*self.gpu.slices_per_channel), 1, 64)?;
         within("gpu.interleave_bytes", u64::from(*self.gpu.interleave_bytes), 128, 1 << 20)?;
-        self.gpu.address_map(NodeId(0)).map_err(|error| format!("gpu: {error}"))?;
+        self.address_map()?;
         within("gpu.memory_mib", *self.gpu.memory_mib, 16, 1 << 18)?;
         within("gpu.dispatch_latency_cycles", *self.gpu.dispatch_latency_cycles, 1, 10_000)?;
         within("gpu.watchdog_cycles", *self.gpu.watchdog_cycles, 1_000, 1 << 40)?;
@@ -199,6 +199,19 @@ impl MachineFile {
     /// Number of memory management units that SMs share.
     pub fn gmmus(&self) -> u16 {
         self.translation.as_ref().map_or(0, |translation| translation.gmmu.units())
+    }
+
+    /// The first slice's node of the network: SMs have the first nodes, then come CPU cores and GMMUs, then slices.
+    pub fn first_slice(&self) -> NodeId {
+        NodeId(*self.gpu.sms + self.cpu_cores() + self.gmmus())
+    }
+
+    /// The map from device addresses to slices and channels.
+    ///
+    /// # Errors
+    /// Names a count, a size or a hash that no map can have.
+    pub fn address_map(&self) -> Result<AddressMap, String> {
+        self.gpu.address_map(self.first_slice()).map_err(|error| format!("gpu: {error}"))
     }
 
     /// The page tables, at the top of device memory; `None` where addresses are not translated.

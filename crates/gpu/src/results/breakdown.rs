@@ -6,11 +6,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
+use strata_engine::Used;
 use strata_engine::statistics::Group;
 pub use strata_sm::Key;
 use strata_sm::{Account, Latencies};
 
-use super::{Counted, json::counters, merge_groups, since};
+use super::{Counted, json::counters, merge_groups, queue_groups, since};
 use crate::energy::{EnergyReport, share_out};
 
 /// What counters are broken down by.
@@ -34,11 +35,13 @@ pub enum By {
     Buffer,
     /// Levels of the hierarchy that serve accesses.
     Level,
+    /// Kinds of queues and MSHRs.
+    Queue,
 }
 
 impl By {
     /// All of them.
-    pub const ALL: [By; 9] = [
+    pub const ALL: [By; 10] = [
         By::Sm,
         By::Slice,
         By::Channel,
@@ -48,6 +51,7 @@ impl By {
         By::Cta,
         By::Buffer,
         By::Level,
+        By::Queue,
     ];
 
     /// Its name.
@@ -62,13 +66,14 @@ impl By {
             By::Cta => "cta",
             By::Buffer => "buffer",
             By::Level => "level",
+            By::Queue => "queue",
         }
     }
 
-    /// What SMs keep accounts of for it; `None` if its counters are there all the time.
+    /// What SMs keep accounts of for it; `None` if it needs none.
     pub const fn key(self) -> Option<Key> {
         match self {
-            By::Sm | By::Slice | By::Channel | By::Launch => None,
+            By::Sm | By::Slice | By::Channel | By::Launch | By::Queue => None,
             By::Line | By::Instruction => Some(Key::Instruction),
             By::Cta => Some(Key::Cta),
             By::Buffer => Some(Key::Buffer),
@@ -93,9 +98,10 @@ impl FromStr for By {
     }
 }
 
-/// The groups of what accounts are kept of, in which nothing is counted.
+/// The groups that parts have beside a machine's own, in which nothing is counted.
 pub fn charged_groups(by: By) -> Vec<Group> {
     match by.key() {
+        None if by == By::Queue => queue_groups(&Used::default()),
         None => Vec::new(),
         Some(Key::Whole) => {
             let levels = Latencies::default().levels(Account::default().served());

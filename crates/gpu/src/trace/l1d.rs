@@ -156,6 +156,10 @@ impl L1d for TracedL1d {
         self.inner.outstanding()
     }
 
+    fn mshrs(&self) -> Option<usize> {
+        self.inner.mshrs()
+    }
+
     fn next_event(&self, now: Cycle) -> Cycle {
         self.inner.next_event(now)
     }

@@ -81,6 +81,14 @@ impl DramPort for TracedPort<'_> {
         self.log.record(now, SliceEvent::Done((done.line, done.tag, done.write)));
         Some(done)
     }
+
+    fn peek(&self, line: LineAddress, into: &mut Line) {
+        self.inner.peek(line, into);
+    }
+
+    fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        self.inner.poke(line, bytes, data);
+    }
 }
 
 impl Llc for TracedLlc {
@@ -147,6 +155,10 @@ impl Llc for TracedLlc {
 
     fn withheld(&self) -> u64 {
         self.inner.withheld()
+    }
+
+    fn mshrs(&self) -> Option<usize> {
+        self.inner.mshrs()
     }
 
     fn further(&self) -> u64 {

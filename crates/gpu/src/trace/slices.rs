@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use strata_engine::{ClockRatio, Cycle, Log};
+use strata_memory::LineAddress;
 use strata_memory::address_map::{AddressMap, Home};
-use strata_memory::{LineAddress, NodeId};
 
 use super::llc::{SliceLog, TracedLlc};
 use super::requests::{Packet, Senders, Visits};
@@ -26,8 +26,7 @@ impl Slices {
     /// What is wrong with the machine.
     pub fn new(machine: &Machine, most: usize) -> Result<Slices, String> {
         let file = machine.file();
-        let first_slice = NodeId(*file.gpu.sms + file.cpu_cores() + file.gmmus());
-        let map = file.gpu.address_map(first_slice).map_err(|error| format!("gpu: {error}"))?;
+        let map = file.address_map()?;
         let slices = map.slice_map().slices();
         let logs = (0..slices).map(|_| Log::with_room(most / usize::from(slices))).collect();
         Ok(Slices { map, clock: file.clocks.l2(), logs })
@@ -47,7 +46,7 @@ impl Slices {
 
     /// Records what happens in these core cycles.
     pub fn open(&self, from: Cycle, until: Cycle) {
-        let (first, end) = (self.cycle(from), self.cycle(until));
+        let (first, end) = (Cycle(self.clock.first_in(from)), Cycle(self.clock.first_in(until)));
         self.logs.iter().for_each(|log| log.open(first, end));
     }
 
@@ -55,14 +54,6 @@ impl Slices {
     pub fn close(&self) {
         self.open(Cycle::ZERO, Cycle::ZERO);
         self.logs.iter().for_each(|log| drop(log.take()));
-    }
-
-    /// The first cycle of the slices' clock that is simulated in a core cycle or later.
-    fn cycle(&self, core: Cycle) -> Cycle {
-        match core.0.checked_sub(1) {
-            Some(before) => Cycle(self.clock.local(Cycle(before)).saturating_add(1)),
-            None => Cycle::ZERO,
-        }
     }
 
     /// Whether a log has no more room.

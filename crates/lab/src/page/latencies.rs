@@ -18,7 +18,7 @@ pub fn table(breakdown: &Breakdown) -> Option<Markup> {
                 tbody {
                     @for range in found.ranges() {
                         tr {
-                            td.words { (range.cycles) }
+                            td.words { (range.values) }
                             @for level in &found.levels {
                                 @match level.within(&range) {
                                     0 => { td {} }

@@ -17,6 +17,7 @@ mod levels;
 mod lines;
 mod meanings;
 mod paper;
+mod queues;
 mod roofline;
 mod run;
 mod run_numbers;

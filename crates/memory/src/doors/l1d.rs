@@ -311,6 +311,11 @@ pub trait L1d: Any + Send {
     /// Number of requests of any kind that await their replies.
     fn outstanding(&self) -> usize;
 
+    /// MSHRs in use; `None` if the design has none.
+    fn mshrs(&self) -> Option<usize> {
+        None
+    }
+
     /// Earliest cycle, not before `now`, at which a tick would do work or a completion or packet could become
     /// due, assuming that no access or reply arrives meanwhile.
     fn next_event(&self, now: Cycle) -> Cycle;

@@ -125,6 +125,11 @@ pub trait Llc: Send {
         0
     }
 
+    /// MSHRs in use; `None` if the design has none.
+    fn mshrs(&self) -> Option<usize> {
+        None
+    }
+
     /// Number of packets that it has sent beyond one for each request: recalls, answers to owners, and all but one of the packets of a
     /// request that went to several owners.
     fn further(&self) -> u64 {

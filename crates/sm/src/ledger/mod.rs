@@ -16,8 +16,8 @@ mod served;
 
 use std::sync::Arc;
 
-use strata_engine::Cycle;
 use strata_engine::statistics::Statistics;
+use strata_engine::{Cycle, Gauge};
 use strata_memory::bits::members;
 use strata_memory::{Level, LineAddress};
 use strata_ptx::isa::{Class, Instruction, Pc};
@@ -72,6 +72,8 @@ pub struct Ledger {
     recorder: Option<Recorder>,
     /// What steps are remembered with, where the critical path is asked for.
     path: Option<Box<PathRecorder>>,
+    /// What instructions in the front of the load/store unit are counted with, where that is asked for.
+    queue: Option<Arc<Gauge>>,
 }
 
 impl Ledger {
@@ -86,6 +88,7 @@ impl Ledger {
             lost: Default::default(),
             recorder: None,
             path: None,
+            queue: None,
         }
     }
 
@@ -99,6 +102,20 @@ impl Ledger {
     #[must_use]
     pub fn with_path(self, log: Arc<SmLog>, most: usize) -> Ledger {
         Ledger { path: Some(Box::new(PathRecorder::new(log, most))), ..self }
+    }
+
+    /// The ledger of an SM that also counts the instructions in the front of its load/store unit.
+    #[must_use]
+    pub fn with_queue(self, queue: Arc<Gauge>) -> Ledger {
+        Ledger { queue: Some(queue), ..self }
+    }
+
+    /// From a cycle on so many instructions are in the front of the load/store unit.
+    #[inline]
+    pub(crate) fn queued(&self, instructions: u32, now: Cycle) {
+        if let Some(queue) = &self.queue {
+            queue.set(instructions.into(), now);
+        }
     }
 
     /// Whether steps are remembered.

@@ -207,6 +207,14 @@ impl Lsu {
         self.front
     }
 
+    /// Counts the instructions in the front from a cycle on, where that is asked for.
+    #[inline]
+    pub(crate) fn gauge_front(&self, now: Cycle) {
+        if let Some(ledger) = &self.ledger {
+            ledger.queued(self.front, now);
+        }
+    }
+
     /// Takes the accesses that the L1D has completed.
     #[inline(always)]
     pub fn complete(&mut self, l1d: &mut (impl L1d + ?Sized), now: Cycle) {

@@ -191,6 +191,10 @@ impl L1d for SkewedL1d {
         self.chassis.outstanding()
     }
 
+    fn mshrs(&self) -> Option<usize> {
+        Some(self.chassis.cache.mshrs.len())
+    }
+
     fn next_event(&self, now: Cycle) -> Cycle {
         self.chassis.next_event(now)
     }

@@ -138,6 +138,10 @@ impl L1d for SramL1d {
         self.chassis.outstanding()
     }
 
+    fn mshrs(&self) -> Option<usize> {
+        Some(self.chassis.cache.mshrs.len())
+    }
+
     #[inline]
     fn next_event(&self, now: Cycle) -> Cycle {
         self.chassis.next_event(now)

@@ -193,6 +193,10 @@ impl Llc for Halves {
         self.slice.settle(dram, end);
     }
 
+    fn mshrs(&self) -> Option<usize> {
+        self.slice.mshrs()
+    }
+
     fn waits(&self, report: &mut Vec<String>) {
         self.slice.waits(report);
         let waiting = self.near.len() + self.far.len();

@@ -328,6 +328,10 @@ impl<P: Protocol> Llc for Slice<P> {
         }
     }
 
+    fn mshrs(&self) -> Option<usize> {
+        Some(self.cache.mshrs.len())
+    }
+
     fn further(&self) -> u64 {
         self.protocol.further()
     }

@@ -461,6 +461,10 @@ impl L1d for DenovoL1d {
         self.cache.mshrs.len() + self.bypasses.len() + self.writes_in_flight + self.buffers.len()
     }
 
+    fn mshrs(&self) -> Option<usize> {
+        Some(self.cache.mshrs.len())
+    }
+
     #[inline]
     fn next_event(&self, now: Cycle) -> Cycle {
         if self.cache.has_ready() || !self.arrived.is_empty() || self.flush.is_some() && self.can_end_flush()

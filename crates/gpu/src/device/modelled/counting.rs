@@ -86,6 +86,15 @@ impl Modelled {
         }
     }
 
+    /// Adds what a launch that has just ended had in queues.
+    pub(super) fn add_queues(&mut self) {
+        let Some(queues) = &self.queues else { return };
+        let parts = queues.end(self.gpu.now());
+        for breakdown in self.breakdowns.iter_mut().filter(|of| of.by == By::Queue) {
+            parts.iter().for_each(|(name, groups)| breakdown.add_part(name, groups.clone()));
+        }
+    }
+
     /// All counters, and those of each part that was asked for.
     pub(super) fn before(&mut self) -> Before {
         Before { all: self.gpu.statistics(), parts: self.parts() }

@@ -15,7 +15,8 @@ use super::meanings::Meanings;
 use super::run_numbers::{grouped, of_machine, seconds, time, warps};
 use super::runs::{self, COLUMNS, quotient};
 use super::{
-    Origin, Parts, arrays, bandwidth, each, energies, kernel, latencies, levels, roofline, stack, tracks,
+    Origin, Parts, arrays, bandwidth, each, energies, kernel, latencies, levels, queues, roofline, stack,
+    tracks,
 };
 use crate::fresh::Fresh;
 use crate::job::{Job, Key};
@@ -132,6 +133,8 @@ impl<'a> Page<'a> {
         if let Some(fresh) = fresh {
             let latencies = fresh.by(By::Level).and_then(latencies::table);
             self.add("latencies", "Latencies of loads", latencies);
+            let queues = fresh.by(By::Queue).and_then(queues::table);
+            self.add("queues", "Queues and MSHRs", queues);
             let buffers = fresh.by(By::Buffer).and_then(each::buffers);
             self.add("buffers", "Buffers", buffers);
             for (by, title) in [(By::Sm, "SMs"), (By::Slice, "LLC slices"), (By::Channel, "Channels")] {

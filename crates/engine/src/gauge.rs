@@ -1,0 +1,144 @@
+//! How much of something is in use, over time.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::time::Cycle;
+
+/// Ranges of how much is in use that are told apart: 0, 1, 2 and 3, 4 to 7, and so on; the last has all that is more.
+pub const RANGES: usize = 16;
+
+/// How much was in use during some cycles.
+///
+/// ```
+/// use strata_engine::{Cycle, Gauge};
+///
+/// let entries = Gauge::new();
+/// entries.begin(Cycle(10));
+/// entries.set(3, Cycle(12));
+/// entries.set(0, Cycle(17));
+/// let used = entries.end(Cycle(20));
+/// assert_eq!((used.cycles[0], used.cycles[2]), (2 + 3, 5));
+/// assert_eq!((used.entry_cycles, used.most), (15, 3));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// Cycles by how much was in use: fewer than two to the power of the place, and not fewer than half of that.
+    pub cycles: [u64; RANGES],
+    /// How much was in use, summed over cycles.
+    pub entry_cycles: u64,
+    /// The most that was in use in a cycle.
+    pub most: u64,
+}
+
+impl Used {
+    /// Adds another's cycles.
+    pub fn merge(&mut self, other: &Used) {
+        self.cycles.iter_mut().zip(other.cycles).for_each(|(mine, theirs)| *mine += theirs);
+        self.entry_cycles += other.entry_cycles;
+        self.most = self.most.max(other.most);
+    }
+
+    fn add(&mut self, entries: u64, cycles: u64) {
+        if cycles > 0 {
+            let range = (u64::BITS - entries.leading_zeros()) as usize;
+            self.cycles[range.min(RANGES - 1)] += cycles;
+            self.entry_cycles += entries * cycles;
+            self.most = self.most.max(entries);
+        }
+    }
+}
+
+/// Counts how much of something is in use. Only one island writes; others read between runs.
+#[derive(Debug, Default)]
+pub struct Gauge(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    entries: u64,
+    since: Cycle,
+    used: Used,
+}
+
+impl State {
+    fn pass(&mut self, now: Cycle) {
+        self.used.add(self.entries, now.0.saturating_sub(self.since.0));
+        self.since = self.since.max(now);
+    }
+}
+
+impl Gauge {
+    /// A gauge of something of which nothing is in use.
+    pub fn new() -> Arc<Gauge> {
+        Arc::new(Gauge::default())
+    }
+
+    /// From a cycle on so much is in use.
+    pub fn set(&self, entries: u64, now: Cycle) {
+        self.change(now, |_| entries);
+    }
+
+    /// From a cycle on one more is in use.
+    pub fn add_one(&self, now: Cycle) {
+        self.change(now, |entries| entries + 1);
+    }
+
+    /// From a cycle on one less is in use.
+    pub fn take_one(&self, now: Cycle) {
+        self.change(now, |entries| entries.saturating_sub(1));
+    }
+
+    /// Counts from a cycle on, what is in use by then included.
+    pub fn begin(&self, now: Cycle) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.since, state.used) = (now, Used::default());
+    }
+
+    /// What was counted before a cycle.
+    pub fn end(&self, now: Cycle) -> Used {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.pass(now);
+        state.used
+    }
+
+    fn change(&self, now: Cycle, to: impl FnOnce(u64) -> u64) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = to(state.entries);
+        if entries != state.entries {
+            state.pass(now);
+            state.entries = entries;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_are_those_between_changes() {
+        let gauge = Gauge::new();
+        gauge.set(1 << 40, Cycle(3));
+        gauge.begin(Cycle(5));
+        gauge.set(7, Cycle(5));
+        gauge.add_one(Cycle(6));
+        gauge.set(8, Cycle(8));
+        gauge.take_one(Cycle(9));
+        gauge.set(1 << 20, Cycle(11));
+        let used = gauge.end(Cycle(12));
+        let mut cycles = [0; RANGES];
+        (cycles[3], cycles[4], cycles[RANGES - 1]) = (1 + 2, 3, 1);
+        assert_eq!(used.cycles, cycles);
+        assert_eq!(used.entry_cycles, 7 + 3 * 8 + 2 * 7 + (1 << 20));
+        assert_eq!(used.most, 1 << 20, "what was gone before it began does not count");
+    }
+
+    #[test]
+    fn what_is_in_use_stays_when_counting_begins_again() {
+        let gauge = Gauge::new();
+        gauge.add_one(Cycle(1));
+        assert_eq!(gauge.end(Cycle(4)).entry_cycles, 3);
+        gauge.begin(Cycle(10));
+        let used = gauge.end(Cycle(12));
+        assert_eq!((used.cycles[1], used.cycles[0]), (2, 0));
+    }
+}

@@ -1,0 +1,43 @@
+//! How full queues and MSHRs were.
+
+use maud::{Markup, html};
+use strata_gpu::results::Breakdown;
+
+use super::bars;
+use super::run_numbers::grouped;
+use crate::queues::Queues;
+use crate::report::number;
+
+/// A row for each range of entries in use, a column for each kind of queue; `None` if no launch took a cycle.
+pub fn table(breakdown: &Breakdown) -> Option<Markup> {
+    let found = Queues::of(breakdown)?;
+    Some(html! {
+        p { "Share of the cycles of launches in which so many entries were in use, over all queues of a kind." }
+        div.scroll tabindex="0" role="group" aria-label="queues" {
+            table data-title="queues" {
+                thead { tr { th.words { "in use" } @for queue in &found.queues { th { (queue.name) } } } }
+                tbody {
+                    @for range in found.ranges() {
+                        tr {
+                            td.words { (range.values) }
+                            @for queue in &found.queues {
+                                @match queue.within(&range) {
+                                    0 => { td {} }
+                                    cycles => {
+                                        td data-value=(cycles) title=(format!("{} cycles", grouped(cycles))) {
+                                            (bars::share(queue.share(&range), "cool", &bars::percent(cycles as f64, queue.cycles as f64)))
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                tfoot {
+                    tr { td.words { "most" } @for queue in &found.queues { td { (grouped(queue.most)) } } }
+                    tr { td.words { "mean" } @for queue in &found.queues { td { (number(queue.mean())) } } }
+                }
+            }
+        }
+    })
+}
