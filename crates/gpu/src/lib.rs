@@ -18,7 +18,7 @@ pub mod position;
 pub mod profile;
 pub mod program;
 mod progress;
-mod queues;
+pub mod queues;
 pub mod races;
 pub mod region;
 mod resident;

@@ -167,8 +167,8 @@ impl Modelled {
         self.paths = Some(finder);
     }
 
-    /// Breaks what later launches have in queues down, too. The GPU has the parts that [`Queues::new`] makes.
-    pub(crate) fn watch_queues(&mut self, queues: Queues) {
+    /// Breaks what later launches have in queues down, too, where that is asked for. The GPU has the parts that [`Queues::new`] makes.
+    pub fn watch_queues(&mut self, queues: Queues) {
         self.queues = Some(queues);
     }
 

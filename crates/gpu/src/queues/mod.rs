@@ -32,7 +32,7 @@ impl Gauges {
 }
 
 /// The queues of a machine that are watched.
-pub(crate) struct Queues {
+pub struct Queues {
     lsu: Gauges,
     l1d_mshrs: Gauges,
     l1d_requests: Gauges,

@@ -13,6 +13,7 @@ use strata_memory::address::Address;
 use strata_workloads::{Arg, Device, DevicePtr, HostProgram, Module, Shape, Size, all, find};
 
 use crate::critical_path::whole_paths;
+use crate::queues::all_cycles_are_counted;
 use crate::support::{PLAIN, module, on_device};
 
 fn broken_down(machine: &Machine, program: &dyn HostProgram, region: Region) -> RunResult {
@@ -74,6 +75,10 @@ fn check(machine: &Machine, workload: &str, region: Region) -> RunResult {
     let result = broken_down(machine, program.as_ref(), region);
     assert_eq!(result.breakdowns.len(), By::ALL.len());
     for breakdown in &result.breakdowns {
+        if breakdown.by == By::Queue {
+            all_cycles_are_counted(breakdown, machine, &result, workload);
+            continue;
+        }
         adds_up(breakdown, &result.statistics, workload);
         if [By::Line, By::Instruction, By::Cta, By::Buffer].contains(&breakdown.by) {
             energy_adds_up(breakdown, &result, workload);

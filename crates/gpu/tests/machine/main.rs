@@ -35,6 +35,7 @@ mod morpheus;
 mod planted;
 mod prefetch;
 mod prefetch_instructions;
+mod queues;
 mod races;
 mod random_machines;
 mod random_programs;
