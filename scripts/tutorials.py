@@ -32,7 +32,7 @@ import time
 
 import pages
 
-NAMES = ["tutorial-student", "tutorial-researcher", "tutorial-engineer", "diff", "limits", "long-programs", "critical-path"]
+NAMES = ["tutorial-student", "tutorial-researcher", "tutorial-engineer", "diff", "limits", "long-programs", "critical-path", "uncertainty"]
 TUTORIALS = [f"docs/{name}.md" for name in NAMES]
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
 # Lines that differ from host to host, or from run to run.

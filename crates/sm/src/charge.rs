@@ -1,9 +1,10 @@
 //! Charging issue slots to instructions and CTAs, and recording what warps wait for, in SMs that keep a ledger.
 
 use strata_engine::Cycle;
+use strata_ptx::isa::{Class, Instruction, Pc};
 
 use crate::doors::Doors;
-use crate::ledger::Waiting;
+use crate::ledger::{Loss, Waiting};
 use crate::record::Waits;
 use crate::sm::Sm;
 use crate::statistics::Stall;
@@ -20,20 +21,40 @@ impl<D: Doors> Sm<D> {
     #[inline(never)]
     fn charge_stall_now(&mut self, scheduler: usize, from: Cycle, slots: u64) {
         let stalled = self.stalled(self.shares[scheduler]);
-        let waits = self.recorded_waits(scheduler);
+        self.record_waits(scheduler, from);
         self.follow_waits(scheduler, from);
         let Some(ledger) = self.lsu.ledger() else { return };
-        ledger.waits(waits, from);
         let waiting = ledger.choose(scheduler, stalled, from).map(|warp| self.waiting_for(warp, stalled.0));
         if let Some(ledger) = self.lsu.ledger() {
             ledger.lose(scheduler, waiting, slots);
         }
     }
 
-    /// What a scheduler's warps wait for, if that is recorded.
-    pub(crate) fn recorded_waits(&self, scheduler: usize) -> Option<Waits> {
-        let share = self.shares[scheduler];
-        self.lsu.records().then(|| Waits { share, of: self.waits_of_each(), queued: self.lsu.queued() })
+    /// Charges the slot of an instruction that a warp issues.
+    #[inline(never)]
+    pub(crate) fn charge_issue(
+        &mut self,
+        (warp, pc): (usize, Pc),
+        of: (&Instruction, Class),
+        lanes: (u32, u32),
+        now: Cycle,
+    ) {
+        let scheduler = warp % self.shares.len();
+        self.follow_issue(scheduler, (warp, pc), now);
+        self.record_waits(scheduler, now);
+        if let Some(ledger) = self.lsu.ledger() {
+            ledger.issued(scheduler, (warp, pc), of, lanes, now);
+        }
+    }
+
+    /// Records what a scheduler's warps wait for from a cycle on, if that is asked for.
+    #[inline]
+    pub(crate) fn record_waits(&mut self, scheduler: usize, from: Cycle) {
+        if self.lsu.records() {
+            let share = self.shares[scheduler];
+            let waits = Waits { share, of: self.waits_of_each(), queued: self.lsu.queued() };
+            self.lsu.ledger().expect("who records has a ledger").waits(&waits, from);
+        }
     }
 
     /// Charges a scheduler's slots of cycles in which nothing has changed since the issue stage came to rest.
@@ -49,7 +70,7 @@ impl<D: Doors> Sm<D> {
     pub(crate) fn charge_turn(&mut self, warp: usize, pc: u32) {
         if let Some(ledger) = self.lsu.ledger() {
             let waiting = Waiting { at: ledger.at(warp, pc), producer: None };
-            ledger.lose_at(Stall::Control, Some(waiting), 1);
+            ledger.charge_loss(Loss { cause: Stall::Control, waiting: Some(waiting), slots: 1 });
         }
     }
 

@@ -2,6 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::bits::members;
+use strata_ptx::isa::Pc;
 
 use crate::doors::Doors;
 use crate::path::{FollowedWaits, PathRecorder, Wait};
@@ -25,11 +26,8 @@ impl<D: Doors> Sm<D> {
         }
     }
 
-    /// What a scheduler's warps wait for, if somebody wants to know.
-    pub(crate) fn followed_waits(&self, scheduler: usize) -> Option<FollowedWaits> {
-        if !self.lsu.follows() {
-            return None;
-        }
+    /// What a scheduler's warps wait for.
+    fn followed_waits(&self, scheduler: usize) -> FollowedWaits {
         let share = self.shares[scheduler];
         let reads = self.warps.blocked_by_reads | self.behind_memory(share);
         let mut of = [(0, Some(Wait::Unknown)); Stall::COUNT + 1];
@@ -44,14 +42,26 @@ impl<D: Doors> Sm<D> {
             };
         }
         of[Stall::COUNT] = (operands, Some(Wait::Operands));
-        Some(FollowedWaits { share, of })
+        FollowedWaits { share, of }
     }
 
-    /// Tells what a scheduler's warps wait for from a cycle on.
+    /// Tells what a scheduler's warps wait for from a cycle on, if somebody wants to know.
+    #[inline]
     pub(crate) fn follow_waits(&mut self, scheduler: usize, from: Cycle) {
-        if let Some(waits) = self.followed_waits(scheduler) {
+        if self.lsu.follows() {
+            let waits = self.followed_waits(scheduler);
             let missed = self.fetch.forget_misses(waits.share);
             self.follow(|path| path.waits(&waits, missed, from));
+        }
+    }
+
+    /// Tells that a warp issues an instruction, if somebody wants to know.
+    #[inline]
+    pub(crate) fn follow_issue(&mut self, scheduler: usize, issued: (usize, Pc), now: Cycle) {
+        if self.lsu.follows() {
+            let waits = self.followed_waits(scheduler);
+            let missed = self.fetch.forget_misses(waits.share);
+            self.follow(|path| path.issued(&waits, issued, missed, now));
         }
     }
 

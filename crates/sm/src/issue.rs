@@ -295,19 +295,13 @@ impl<D: Doors> Sm<D> {
         statistics.issued += 1;
         statistics.active_lanes += u64::from(active.count_ones());
         self.tally.issue(micro.class, lanes.count_ones());
-        if D::EXTRAS && self.lsu.has_ledger() {
-            let scheduler = warp % self.shares.len();
-            if let Some(waits) = self.followed_waits(scheduler) {
-                let missed = self.fetch.forget_misses(waits.share);
-                self.lsu.path().expect("somebody wants to know").issued(&waits, (warp, pc), missed, now);
-            }
-            let waits = self.recorded_waits(scheduler);
-            if let Some(ledger) = self.lsu.ledger() {
-                ledger.waits(waits, now);
-                let of = (&launch.kernel.code[pc as usize], micro.class);
-                ledger.issued(scheduler, (warp, pc), of, (active.count_ones(), lanes.count_ones()), now);
-            }
-        }
+        let micro = if D::EXTRAS && self.lsu.has_ledger() {
+            let of = (&launch.kernel.code[pc as usize], micro.class);
+            self.charge_issue((warp, pc), of, (active.count_ones(), lanes.count_ones()), now);
+            &self.micro[pc as usize]
+        } else {
+            micro
+        };
 
         let is_control = micro.target.is_none_or(|target| target == Target::CONTROL);
         let target = match micro.target {

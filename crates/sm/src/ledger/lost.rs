@@ -4,12 +4,21 @@ use super::event::At;
 use crate::statistics::Stall;
 
 /// A warp that waits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
     /// The instruction at which it waits.
     pub at: At,
     /// The instruction whose result it waits for, if it waits for one.
     pub producer: Option<At>,
+}
+
+/// Slots that were lost in the same way and are charged together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Loss {
+    pub cause: Stall,
+    /// Where a warp waited; `None` without a warp.
+    pub waiting: Option<Waiting>,
+    pub slots: u64,
 }
 
 /// What a scheduler loses its slots for.
@@ -22,6 +31,8 @@ pub(crate) struct Lost {
     warp: usize,
     /// and where it waited when it was looked at last; `None` without a warp.
     pub waiting: Option<Waiting>,
+    /// What is not charged yet.
+    open: Loss,
 }
 
 impl Lost {
@@ -35,8 +46,21 @@ impl Lost {
         (warps != 0).then_some(self.warp)
     }
 
-    pub fn cause(&self) -> Stall {
-        self.cause
+    /// Loses slots as it is now. Returns what was lost in another way before, to be charged.
+    #[inline]
+    pub fn lose(&mut self, slots: u64) -> Option<Loss> {
+        if (self.open.cause, self.open.waiting) == (self.cause, self.waiting) {
+            self.open.slots += slots;
+            return None;
+        }
+        let before =
+            std::mem::replace(&mut self.open, Loss { cause: self.cause, waiting: self.waiting, slots });
+        (before.slots > 0).then_some(before)
+    }
+
+    /// Takes what is not charged yet.
+    pub fn take(&mut self) -> Loss {
+        std::mem::take(&mut self.open)
     }
 
     /// The scheduler has issued: next time, another warp may be charged.
@@ -77,6 +101,21 @@ mod tests {
         assert_eq!(lost.choose((Stall::Barrier, three.1), 6), Some(2), "for something else");
         lost.waiting = WAITING;
         assert_eq!(lost.choose((Stall::Barrier, 0b10_0000), 6), Some(5), "others do");
+    }
+
+    #[test]
+    fn slots_are_charged_together_as_long_as_they_are_lost_in_the_same_way() {
+        let mut lost = Lost::default();
+        lost.choose((Stall::Memory, 1), 0);
+        lost.waiting = WAITING;
+        assert_eq!((lost.lose(2), lost.lose(3)), (None, None));
+        lost.choose((Stall::Barrier, 1), 5);
+        let before = Loss { cause: Stall::Memory, waiting: WAITING, slots: 5 };
+        assert_eq!(lost.lose(1), Some(before));
+        lost.end();
+        assert_eq!(lost.lose(4), Some(Loss { cause: Stall::Barrier, slots: 1, ..before }));
+        assert_eq!(lost.take(), Loss { cause: Stall::Barrier, waiting: None, slots: 4 });
+        assert_eq!(lost.take(), Loss::default());
     }
 
     #[test]

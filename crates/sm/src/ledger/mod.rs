@@ -27,7 +27,7 @@ pub use accounts::Accounts;
 pub(crate) use event::{At, Offered};
 pub use key::Key;
 pub use latency::Latencies;
-pub(crate) use lost::{Lost, Waiting};
+pub(crate) use lost::{Loss, Lost, Waiting};
 pub use served::ServedStatistics;
 
 use crate::collector::PREDICATES;
@@ -142,6 +142,10 @@ impl Ledger {
 
     /// The accounts since the launch began. What the load/store unit has counted beside them belongs to none.
     pub(crate) fn take(&mut self, counted: &LsuStatistics) -> Vec<Accounts> {
+        for scheduler in 0..SCHEDULERS {
+            let loss = self.lost[scheduler].take();
+            self.charge_loss(loss);
+        }
         let rest = counted.since(&self.charged);
         self.charge(None, |account| account.lsu.merge(&rest));
         self.tables.iter_mut().map(Table::take).collect()
@@ -214,13 +218,15 @@ impl Ledger {
     }
 
     /// Charges a scheduler's slots in cycles in which nothing has changed since.
+    #[inline]
     pub(crate) fn lose_quietly(&mut self, scheduler: usize, slots: u64) {
-        let lost = self.lost[scheduler % SCHEDULERS];
-        self.lose_at(lost.cause(), lost.waiting, slots);
+        if let Some(loss) = self.lost[scheduler % SCHEDULERS].lose(slots) {
+            self.charge_loss(loss);
+        }
     }
 
     /// Charges slots that were lost for a cause.
-    pub(crate) fn lose_at(&mut self, cause: Stall, waiting: Option<Waiting>, slots: u64) {
+    pub(crate) fn charge_loss(&mut self, Loss { cause, waiting, slots }: Loss) {
         self.charge(waiting.map(|waiting| waiting.at), |account| account.stall(cause, slots));
         if let Some(Waiting { producer: Some(producer), .. }) = waiting {
             self.charge(Some(producer), |account| account.held_up(cause, slots));
@@ -267,9 +273,9 @@ impl Ledger {
     }
 
     /// What a scheduler's warps wait for from now on, where that is recorded.
-    pub(crate) fn waits(&mut self, waits: Option<Waits>, now: Cycle) {
-        if let (Some(recorder), Some(waits)) = (&mut self.recorder, waits) {
-            recorder.waits(&waits, now);
+    pub(crate) fn waits(&mut self, waits: &Waits, now: Cycle) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.waits(waits, now);
         }
     }
 

@@ -3,8 +3,7 @@
 //! An access was served by the L1D if nothing of its line came to it in the meantime; else by the level that the last answer
 //! came from.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use strata_engine::Cycle;
 use strata_memory::{Level, LineAddress};
 
@@ -131,7 +130,7 @@ pub(super) struct InFlight {
 pub(super) struct Answers {
     /// By token.
     in_flight: Vec<Option<InFlight>>,
-    last: HashMap<u64, (Cycle, Level)>,
+    last: FxHashMap<u64, (Cycle, Level)>,
 }
 
 impl Answers {

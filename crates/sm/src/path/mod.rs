@@ -12,9 +12,10 @@ mod memory;
 mod step;
 mod warps;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use strata_engine::Cycle;
 use strata_memory::LineAddress;
 use strata_memory::doors::Refusal;
@@ -100,7 +101,7 @@ pub(crate) struct PathRecorder {
     /// Packets under way.
     under_way: BTreeMap<LineAddress, Unanswered<u32, u32>>,
     /// By line, the packet that brought it last.
-    answers: HashMap<LineAddress, u32>,
+    answers: FxHashMap<LineAddress, u32>,
     /// Whether a launch is recorded.
     is_open: bool,
 }
@@ -124,7 +125,7 @@ impl PathRecorder {
             open: BTreeMap::new(),
             refused: None,
             under_way: BTreeMap::new(),
-            answers: HashMap::new(),
+            answers: FxHashMap::default(),
             is_open: false,
         }
     }
