@@ -156,3 +156,29 @@ pub fn lacking(store: &Store, keys: &[&Key]) -> Markup {
         @for key in keys { (run::lacking(store, key)) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn a_line_is_what_a_shell_takes_back() {
+        let keys = ["0", "1"].map(|digit| Key::read(&digit.repeat(32)).unwrap());
+        for folder in ["/a/store", "/a store", "/it's <b>", "/$(x)`y`\\\"!", "/a\nb"] {
+            let text = line(&keys, Path::new(folder), " --first").into_string();
+            let (_, text) = text.split_once('>').unwrap();
+            let text = text.strip_suffix("</pre>").unwrap();
+            assert!(!text.contains('<'), "{text}");
+            let named = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")];
+            let text = named.iter().fold(text.to_owned(), |text, (name, sign)| text.replace(name, sign));
+            let [left, right] = keys.each_ref().map(Key::to_string);
+            let expected = ["strata", "diff", &left, &right, "--store", folder, "--first"];
+            assert_eq!(shlex::split(&text).unwrap(), expected);
+        }
+        let no_text = line(&keys, Path::new(OsStr::from_bytes(b"/a\xff")), "").into_string();
+        assert!(no_text.contains("no line to copy"), "{no_text}");
+    }
+}
