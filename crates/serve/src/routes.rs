@@ -22,7 +22,9 @@ use crate::desk::{Piece, Wanted, What};
 use crate::events::events;
 use crate::site::{PAPERS, Site};
 use crate::view::frame::{Frame, Topic};
-use crate::view::{difference as difference_view, failures, overview, paper as paper_view, run, runs, sweep};
+use crate::view::{
+    difference as difference_view, failures, list, overview, paper as paper_view, run, runs, sweep,
+};
 use crate::watch::Snapshot;
 
 /// All of the site, behind its guard.
@@ -104,6 +106,11 @@ fn key(name: &str, text: Option<&str>) -> Result<Key, String> {
 /// Says what is wrong with what was asked.
 fn wrong(headers: &HeaderMap, why: &str) -> Response {
     answer::sorry(headers, StatusCode::BAD_REQUEST, "Bad request", why)
+}
+
+/// Says which job is not one that differences are of.
+fn incomparable(headers: &HeaderMap, why: &str) -> Response {
+    answer::sorry(headers, StatusCode::UNPROCESSABLE_ENTITY, "Nothing to compare", why)
 }
 
 /// A page made from the store by a thread that may take its time; until the store is open, a page that says so.
@@ -212,14 +219,18 @@ async fn runs(State(site): Shared, query: Asked<Listed>, headers: HeaderMap) -> 
     };
     from_store(site, headers, TOPICS, move |_, snapshot, store, headers| {
         let find = listed.find.as_deref().unwrap_or_default();
-        let with = match &with {
+        let with = match with.as_ref().map(|key| (key, store.run(key))) {
             None => None,
-            Some(key) => match store.run(key) {
-                Some(run) => Some((key, run)),
-                None => {
-                    return missing(headers, &format!("with: found no run {key}, expected one of the store"));
-                }
-            },
+            Some((key, Some(run))) if list::is_measured(&run.job) => Some((key, run)),
+            Some((key, Some(_))) => {
+                return incomparable(
+                    headers,
+                    &format!("with: found the profile {key}, expected a run on a machine"),
+                );
+            }
+            Some((key, None)) => {
+                return missing(headers, &format!("with: found no run {key}, expected one of the store"));
+            }
         };
         let body = runs::markup(store, &snapshot.newest, find, listed.part(), with);
         answer::page(headers, StatusCode::OK, &Frame { topics: TOPICS, ..Frame::new("Runs", &body) })
@@ -296,18 +307,23 @@ struct Pair {
     right: Option<String>,
 }
 
+/// The keys of two runs.
+fn pair(query: Asked<Pair>) -> Result<[Key; 2], String> {
+    let Ok(Query(Pair { left, right })) = query else {
+        return Err("Found a question that cannot be read, expected left=KEY&right=KEY".to_owned());
+    };
+    let [left, right] = [key("left", left.as_deref())?, key("right", right.as_deref())?];
+    if left == right {
+        return Err(format!("left and right: found {left} twice, expected the keys of two runs"));
+    }
+    Ok([left, right])
+}
+
 async fn difference(State(site): Shared, query: Asked<Pair>, headers: HeaderMap) -> Response {
     const TOPICS: &[Topic] = &[Topic::Results];
-    let Pair { left, right } = asked(query);
-    let keys = match (key("left", left.as_deref()), key("right", right.as_deref())) {
-        (Ok(left), Ok(right)) if left == right => {
-            return wrong(
-                &headers,
-                &format!("left and right: found {left} twice, expected the keys of two runs"),
-            );
-        }
-        (Ok(left), Ok(right)) => [left, right],
-        (Err(why), _) | (_, Err(why)) => return wrong(&headers, &why),
+    let keys = match pair(query) {
+        Ok(keys) => keys,
+        Err(why) => return wrong(&headers, &why),
     };
     let readers = site.clone();
     let _reader = readers.readers.acquire().await.expect("it is never closed");
@@ -338,7 +354,7 @@ async fn difference(State(site): Shared, query: Asked<Pair>, headers: HeaderMap)
                 };
                 answer::page(headers, StatusCode::OK, &frame)
             }
-            Err(why) => answer::sorry(headers, StatusCode::UNPROCESSABLE_ENTITY, "Nothing to compare", &why),
+            Err(why) => incomparable(headers, &why),
         }
     })
     .await

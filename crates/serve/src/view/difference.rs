@@ -12,6 +12,7 @@ use strata_lab::record::Record;
 use strata_lab::store::Store;
 
 use super::{list, run};
+use crate::words::count;
 
 /// In what questions differ, other than in the machine.
 const PROGRAM: [&str; 4] = ["workload", "size", "PTX", "inputs"];
@@ -152,7 +153,7 @@ fn line([left, right]: &[Key; 2], folder: &Path, more: &str) -> Markup {
 /// What is known of jobs that have no result.
 pub fn lacking(store: &Store, keys: &[&Key]) -> Markup {
     html! {
-        p.note { "Found " (keys.len()) " of two runs without a result, expected two that have ended." }
+        p.note { "Of the two runs, found " (count(2 - keys.len(), "result")) ", expected 2." }
         @for key in keys { (run::lacking(store, key)) }
     }
 }

@@ -50,7 +50,7 @@ impl Pick<'_> {
 }
 
 /// Whether a job is measured on a machine, as those are that differences are of.
-fn is_measured(job: &Job) -> bool {
+pub fn is_measured(job: &Job) -> bool {
     job.kind == Kind::Timing
 }
 
