@@ -221,7 +221,7 @@ def difference(strata, looker):
         page.click("text=from here")
         check(page.input_value("#find") == "saxpy test", f"to pick from: {page.input_value('#find')}")
         looker.look_at("picking", page.url.removeprefix(looker.base), windows=[(1280, "dark"), (400, "light")])
-        page.fill("#find", "l1-sram")
+        page.fill("#find", "saxpy l1-sram")
         page.click("text=Find")
         page.click("text=to here")
         path = page.url.removeprefix(looker.base)
