@@ -2,7 +2,8 @@
 """Looks at `strata serve` with Chromium while a sweep goes on; scripts/live-page runs it.
 
 A sweep's progress and results must appear without a reload. Every page is looked at wide and narrow, light and dark: nothing wider
-than its window, no message on the console, and nothing that axe finds wrong. What must be refused is tried over plain sockets.
+than its window, no message on the console, and nothing that axe finds wrong. Two runs are picked without scripts, and what their
+difference tells to run must run. What must be refused is tried over plain sockets.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import atexit
 import contextlib
 import http.client
 import pathlib
+import shlex
 import shutil
 import signal
 import socket
@@ -82,7 +84,9 @@ def refusals(strata, store, server):
         check(status == 405 and headers["Allow"] == "GET, HEAD", f"{method} is answered with {status}")
     for host in ("example.org", f"example.org:{server.port}", f"127.0.0.1.example.org:{server.port}"):
         check(server.ask(Host=host)[0] == 421, f"the host {host} is answered")
-    for path in ("/run/..%2f..%2fetc%2fpasswd", "/%2e%2e/%2e%2e/etc/passwd", f"/run/{'0' * 32}", "/paper/x.toml"):
+    for query in ("", "?left=x&right=y", f"?left={'0' * 32}&right={'0' * 32}"):
+        check(server.ask(f"/diff{query}")[0] == 400, f"/diff{query} is answered")
+    for path in ("/run/..%2f..%2fetc%2fpasswd", "/%2e%2e/%2e%2e/etc/passwd", f"/run/{'0' * 32}", f"/diff?left={'0' * 32}&right={'1' * 32}", "/paper/x.toml"):
         check(server.ask(path)[0] == 404, f"{path} is found")
     for name in ("Content-Security-Policy", "X-Content-Type-Options"):
         check(name in server.ask()[1], f"an answer lacks {name}")
@@ -131,8 +135,9 @@ class Looker:
         self.browser, self.base, self.shots, self.axe = browser, base, shots, Axe()
 
     @contextlib.contextmanager
-    def page(self, path, width=WIDTHS[0], scheme=SCHEMES[0]):
-        context = self.browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    def page(self, path, width=WIDTHS[0], scheme=SCHEMES[0], scripts=True):
+        window = {"width": width, "height": 900}
+        context = self.browser.new_context(viewport=window, color_scheme=scheme, java_script_enabled=scripts)
         page = context.new_page()
         page.set_default_timeout(30_000)
         page.on("console", lambda message: check(message.type not in ("error", "warning"), f"{path}: says {message.text}"))
@@ -210,6 +215,32 @@ def sweep(strata, store, looker):
             check(one.evaluate("window.stays") is True, f"{one.url} was loaded again")
 
 
+def difference(strata, looker):
+    """Two runs are picked by links alone; then the page says in what they differ, and the command that it prints says more."""
+    with looker.page("/runs?find=saxpy+gtx480", scripts=False) as page:
+        page.click("text=from here")
+        check(page.input_value("#find") == "saxpy test", f"to pick from: {page.input_value('#find')}")
+        looker.look_at("picking", page.url.removeprefix(looker.base), windows=[(1280, "dark"), (400, "light")])
+        page.fill("#find", "saxpy l1-sram")
+        page.click("text=Find")
+        page.click("text=to here")
+        path = page.url.removeprefix(looker.base)
+        check(path.startswith("/diff?left="), f"two picked runs lead to {path}")
+        for words in ("saxpy on gtx480", "l1d.", "waiting for memory", "cycles, left"):
+            check(words in page.inner_text("body"), f"the difference does not say {words}")
+        check(page.inner_text("#cycles table") != "", "the difference has no causes")
+        lines = page.locator("#command pre").all_inner_texts()
+        check(len(lines) == 2, f"of two commands {lines} are shown")
+        for line, words in zip(lines, ("the runs part in cycle", "what each value brings")):
+            command = [strata, *shlex.split(line)[1:], "--quiet"]
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
+            check(ran.returncode == 0 and words in ran.stdout, f"{line}: {ran.stdout}{ran.stderr}")
+    looker.look_at("difference", path, "#counters summary")
+    with looker.page(path, 400, "dark") as page:
+        page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+        looker.look(page, "difference-unfolded", 400, "dark")
+
+
 def keyboard(looker):
     """Everything is reached and seen with Tab, and opened with Enter."""
     with looker.page("/") as page:
@@ -263,6 +294,7 @@ def main():
         looker.look_at("runs", "/runs?find=gtx480", windows=few)
         key = server.ask("/runs")[2].split("/run/")[1].split('"')[0]
         looker.look_at("run", f"/run/{key}", windows=few)
+        difference(arguments.strata, looker)
         looker.look_at("failures", "/failures", windows=few)
         looker.look_at("figure", "/paper/fuse?size=test&figure=13", "#runs")
         with looker.page("/failures") as page:

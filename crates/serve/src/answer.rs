@@ -86,8 +86,13 @@ pub fn refusal(status: StatusCode, reason: &str) -> Response {
 
 /// A page that says that something is not here, and where to look.
 pub fn missing(asked: &HeaderMap, what: &str) -> Response {
-    let body = html! { section { p { (what) } p { a href="/" { "What the store holds" } } } };
-    page(asked, StatusCode::NOT_FOUND, &Frame::new("Not found", &body))
+    sorry(asked, StatusCode::NOT_FOUND, "Not found", what)
+}
+
+/// A page that says why there is no answer to what was asked, and where to look.
+pub fn sorry(asked: &HeaderMap, status: StatusCode, title: &str, why: &str) -> Response {
+    let body = html! { section { p { (why) } p { a href="/" { "What the store holds" } } } };
+    page(asked, status, &Frame::new(title, &body))
 }
 
 /// Asks for the token.

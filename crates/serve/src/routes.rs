@@ -22,7 +22,9 @@ use crate::desk::{Piece, Wanted, What};
 use crate::events::events;
 use crate::site::{PAPERS, Site};
 use crate::view::frame::{Frame, Topic};
-use crate::view::{failures, overview, paper as paper_view, run, runs, sweep};
+use crate::view::{
+    difference as difference_view, failures, list, overview, paper as paper_view, run, runs, sweep,
+};
 use crate::watch::Snapshot;
 
 /// All of the site, behind its guard.
@@ -33,6 +35,7 @@ pub fn router(site: Arc<Site>) -> Router {
         .route("/paper/{name}", get(paper))
         .route("/runs", get(runs))
         .route("/run/{key}", get(run))
+        .route("/diff", get(difference))
         .route("/sweep/{id}", get(sweep))
         .route("/failures", get(failures))
         .route("/events", get(events))
@@ -69,6 +72,8 @@ struct Listed {
     page: Option<String>,
     /// Words that what is listed contains.
     find: Option<String>,
+    /// The run that another is picked to go with.
+    with: Option<String>,
 }
 
 impl Listed {
@@ -84,6 +89,28 @@ type Asked<T> = Result<Query<T>, axum::extract::rejection::QueryRejection>;
 
 fn asked<T: Default>(query: Asked<T>) -> T {
     query.map(|Query(query)| query).unwrap_or_default()
+}
+
+/// Most letters that an answer repeats of what is no key.
+const LETTERS: usize = 80;
+
+/// The key that a part of a query holds.
+fn key(name: &str, text: Option<&str>) -> Result<Key, String> {
+    text.and_then(Key::read).ok_or_else(|| {
+        let start = |text: &str| text.chars().take(LETTERS).collect::<String>();
+        let found = text.map_or_else(|| "nothing".to_owned(), |text| format!("`{}`", start(text)));
+        format!("{name}: found {found}, expected the key of a run: 32 digits, 0 to 9 and a to f")
+    })
+}
+
+/// Says what is wrong with what was asked.
+fn wrong(headers: &HeaderMap, why: &str) -> Response {
+    answer::sorry(headers, StatusCode::BAD_REQUEST, "Bad request", why)
+}
+
+/// Says which job is not one that differences are of.
+fn incomparable(headers: &HeaderMap, why: &str) -> Response {
+    answer::sorry(headers, StatusCode::UNPROCESSABLE_ENTITY, "Nothing to compare", why)
 }
 
 /// A page made from the store by a thread that may take its time; until the store is open, a page that says so.
@@ -186,9 +213,26 @@ async fn paper(
 async fn runs(State(site): Shared, query: Asked<Listed>, headers: HeaderMap) -> Response {
     const TOPICS: &[Topic] = &[Topic::Results];
     let listed = asked(query);
+    let with = match listed.with.as_deref().map(|text| key("with", Some(text))).transpose() {
+        Ok(with) => with,
+        Err(why) => return wrong(&headers, &why),
+    };
     from_store(site, headers, TOPICS, move |_, snapshot, store, headers| {
         let find = listed.find.as_deref().unwrap_or_default();
-        let body = runs::markup(store, &snapshot.newest, find, listed.part());
+        let with = match with.as_ref().map(|key| (key, store.run(key))) {
+            None => None,
+            Some((key, Some(run))) if list::is_measured(&run.job) => Some((key, run)),
+            Some((key, Some(_))) => {
+                return incomparable(
+                    headers,
+                    &format!("with: found the profile {key}, expected a run on a machine"),
+                );
+            }
+            Some((key, None)) => {
+                return missing(headers, &format!("with: found no run {key}, expected one of the store"));
+            }
+        };
+        let body = runs::markup(store, &snapshot.newest, find, listed.part(), with);
         answer::page(headers, StatusCode::OK, &Frame { topics: TOPICS, ..Frame::new("Runs", &body) })
     })
     .await
@@ -240,7 +284,7 @@ async fn run(
         Ok(Some(record)) => {
             let address = |part: usize| format!("/run/{key}?page={}#launches", part + 1);
             let parts = page::run(&record, &key, listed.part(), &address);
-            let body = run::markup(&parts, store.written(&key));
+            let body = run::markup(&parts, &key, &record.job, store.written(&key));
             // A result never changes.
             let frame =
                 Frame { parts: Some(&parts), colours: &parts.colours, ..Frame::new(&parts.title, &body) };
@@ -252,6 +296,66 @@ async fn run(
             answer::page(headers, StatusCode::NOT_FOUND, &frame)
         }
         Err(error) => answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, &error),
+    })
+    .await
+}
+
+/// The runs of a difference.
+#[derive(Debug, Default, Deserialize)]
+struct Pair {
+    left: Option<String>,
+    right: Option<String>,
+}
+
+/// The keys of two runs.
+fn pair(query: Asked<Pair>) -> Result<[Key; 2], String> {
+    let Ok(Query(Pair { left, right })) = query else {
+        return Err("Found a question that cannot be read, expected left=KEY&right=KEY".to_owned());
+    };
+    let [left, right] = [key("left", left.as_deref())?, key("right", right.as_deref())?];
+    if left == right {
+        return Err(format!("left and right: found {left} twice, expected the keys of two runs"));
+    }
+    Ok([left, right])
+}
+
+async fn difference(State(site): Shared, query: Asked<Pair>, headers: HeaderMap) -> Response {
+    const TOPICS: &[Topic] = &[Topic::Results];
+    let keys = match pair(query) {
+        Ok(keys) => keys,
+        Err(why) => return wrong(&headers, &why),
+    };
+    let readers = site.clone();
+    let _reader = readers.readers.acquire().await.expect("it is never closed");
+    from_store(site, headers, TOPICS, move |_, _, store, headers| {
+        let [left, right] = [0, 1].map(|side| store.get(&keys[side]));
+        let records = match (left, right) {
+            (Ok(Some(left)), Ok(Some(right))) => [left, right],
+            (Ok(left), Ok(right)) => {
+                let sides = keys.iter().zip([left, right]);
+                let lacking: Vec<&Key> =
+                    sides.filter(|(_, record)| record.is_none()).map(|(key, _)| key).collect();
+                let body = difference_view::lacking(store, &lacking);
+                let frame = Frame { topics: TOPICS, ..Frame::new("A run without a result", &body) };
+                return answer::page(headers, StatusCode::NOT_FOUND, &frame);
+            }
+            (Err(error), _) | (_, Err(error)) => {
+                return answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, &error);
+            }
+        };
+        match difference_view::Shown::of(&keys, &records) {
+            Ok(shown) => {
+                let parts = shown.parts(store.folder());
+                // Results never change.
+                let frame = Frame {
+                    parts: Some(&parts),
+                    colours: &parts.colours,
+                    ..Frame::new(&parts.title, &parts.body)
+                };
+                answer::page(headers, StatusCode::OK, &frame)
+            }
+            Err(why) => incomparable(headers, &why),
+        }
     })
     .await
 }

@@ -7,10 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::Value;
-use strata_gpu::catalogue;
-use strata_gpu::machine::Machine;
-use strata_gpu::results::merge_groups;
-use strata_lab::diff::{Ask, Difference, How, Side, attribute, first};
+use strata_lab::diff::{Ask, Difference, How, Side, attribute, definitions, first};
 use strata_lab::page::{self, Compared};
 
 use self::named::Named;
@@ -159,20 +156,6 @@ fn sides(named: &[Named; 2], how: How<'_>) -> Result<[Side; 2], String> {
         (left.join().expect("no run panics"), right)
     });
     Ok([left?, right?])
-}
-
-/// The groups of counters of both machines, as far as these are known.
-fn definitions(sides: &[Side; 2]) -> Vec<strata_engine::statistics::Group> {
-    let mut groups = Vec::new();
-    for values in sides.iter().filter_map(|side| side.values.as_ref()) {
-        let text = toml::to_string(&**values).expect("a table is TOML");
-        let machine = Machine::parse(Path::new("the run's machine"), &text, &[]).ok();
-        merge_groups(
-            &mut groups,
-            machine.and_then(|machine| catalogue::statistics(&machine).ok()).unwrap_or_default(),
-        );
-    }
-    groups
 }
 
 fn ask(arguments: &DiffArguments) -> Ask {

@@ -1,8 +1,12 @@
 //! The counters of two runs, level by level, and the energies of their structures.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use strata_engine::statistics::{Definition, Group};
+use strata_gpu::catalogue;
+use strata_gpu::machine::Machine;
+use strata_gpu::results::merge_groups;
 
 use super::side::{Energy, Side};
 
@@ -41,6 +45,21 @@ pub struct Level {
     pub group: String,
     /// The counters, that with the greatest weight first.
     pub counters: Vec<Changed>,
+}
+
+/// The groups of counters of both machines, as far as these are known.
+#[must_use]
+pub fn definitions(sides: &[Side; 2]) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for values in sides.iter().filter_map(|side| side.values.as_ref()) {
+        let text = toml::to_string(&**values).expect("a table is TOML");
+        let machine = Machine::parse(Path::new("the run's machine"), &text, &[]).ok();
+        merge_groups(
+            &mut groups,
+            machine.and_then(|machine| catalogue::statistics(&machine).ok()).unwrap_or_default(),
+        );
+    }
+    groups
 }
 
 /// The groups with counters that differ, that with the greatest weight first. `known` are the definitions of the machines'

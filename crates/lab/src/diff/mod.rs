@@ -27,7 +27,7 @@ mod side;
 pub use asked::{Asked, asked};
 pub use attribute::{Ask, Found, Shares, attribute};
 pub use changes::{Change, Place, changes, together, with};
-pub use counters::{Changed, EnergyChange, Level, energies, levels};
+pub use counters::{Changed, EnergyChange, Level, definitions, energies, levels};
 pub use cycles::{Attribution, Cause, HOST, OUTSIDE, Slots, attribute as attribute_cycles, busiest};
 pub use first::{First, PartedPart, Parting, first};
 pub use launches::{LaunchChange, launches};

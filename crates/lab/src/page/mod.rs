@@ -39,7 +39,7 @@ use runs::Runs;
 
 pub use claims::counts;
 pub use comparison::comparison;
-pub use difference::{Compared, difference};
+pub use difference::{Compared, difference, parts as difference_parts};
 pub use run::{LAUNCHES, fresh, pages, run};
 pub use run_numbers::grouped;
 

@@ -52,7 +52,7 @@ async fn a_name_that_was_made_to_mean_this_host_is_not_answered() {
 async fn without_its_token_nothing_of_the_store_is_shown() {
     let site = Tested::at(ELSEWHERE, Some(TOKEN), |folder| drop(put(folder, job("secret-workload", "m"), 1)));
     let cookie = format!("strata-8327={TOKEN}");
-    for path in ["/", "/runs", "/events", "/failures", "/script.js", "/none", "/paper/fuse"] {
+    for path in ["/", "/runs", "/diff", "/events", "/failures", "/script.js", "/none", "/paper/fuse"] {
         let (wrong, short) = (format!("{cookie}x"), &cookie[..cookie.len() - 1]);
         let other = format!("strata-1={TOKEN}");
         for headers in [

@@ -1,6 +1,7 @@
 //! What the site answers, asked without a socket.
 
 mod access;
+mod difference;
 mod events;
 mod shown;
 
@@ -15,6 +16,7 @@ use axum::response::Response;
 use strata_lab::job::{Job, Key};
 use strata_lab::record::{Record, Row, Value};
 use strata_lab::store;
+use strata_lab::variant::Variant;
 use strata_workloads::Size;
 use tokio::sync::watch as channel;
 use tower::ServiceExt;
@@ -122,4 +124,28 @@ fn put(folder: &Path, job: Job, launches: u32) -> Key {
     let key = job.key();
     store::put(folder, &Record { job, rows }).unwrap();
     key
+}
+
+/// A run of a workload on a gtx480, whose 15 SMs with two schedulers each have 30 issue slots in a cycle. A tenth of its slots issue
+/// where it takes 1,000 cycles, and all others wait for memory.
+fn measured(workload: &str, sets: &[&str], cycles: u64, misses: u64) -> Record {
+    let sets = sets.iter().map(|set| (*set).to_owned()).collect();
+    let variant = Variant { name: "gtx480".into(), base: "gtx480".into(), system: None, sets, version: None };
+    let count = |launch, group: &str, counter: &str, value| Row {
+        launch,
+        group: group.into(),
+        counter: counter.into(),
+        value: Value::Count(value),
+    };
+    let of_run = |group, counter, value| count(None, group, counter, value);
+    let rows = vec![
+        of_run("run", "cycles", cycles),
+        of_run("sm", "issue_slots", 30 * cycles),
+        of_run("sm", "issued", 3000),
+        of_run("sm", "stall_memory", 30 * cycles - 3000),
+        of_run("l1d", "loads", 500),
+        of_run("l1d", "load_misses", misses),
+        count(Some(0), "kernel", "cycles", cycles),
+    ];
+    Record { job: Job::timing(workload, Size::Test, &variant).unwrap(), rows }
 }

@@ -6,11 +6,11 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 
-const EVIL: &str = "<script>alert(1)</script>\"'&<img src=x>";
-const ESCAPED: &str = "&lt;script&gt;alert(1)&lt;/script&gt;&quot;";
+pub const EVIL: &str = "<script>alert(1)</script>\"'&<img src=x>";
+pub const ESCAPED: &str = "&lt;script&gt;alert(1)&lt;/script&gt;&quot;";
 
 /// Whether a page has nothing of the evil text that a browser would act upon.
-fn is_harmless(text: &str) -> bool {
+pub fn is_harmless(text: &str) -> bool {
     let scripts = text.matches("<script").count() - text.matches("<script src=\"/script.js\" defer>").count();
     scripts == 0 && !text.contains("<img") && !text.contains("\"'&<")
 }
@@ -127,9 +127,15 @@ async fn runs_are_found_by_words_of_their_names() {
 #[tokio::test]
 async fn a_page_needs_no_style_or_script_but_its_own() {
     let mut key = None;
-    let site = Tested::local(|folder| key = Some(put(folder, job("saxpy", "m"), 1)));
-    let run = format!("/run/{}", key.unwrap());
-    for path in ["/", "/runs", "/failures", run.as_str(), "/paper/fuse?figure=13"] {
+    let both = [measured("saxpy", &[], 1000, 400), measured("saxpy", &["l1d.ways=8"], 900, 400)];
+    let site = Tested::local(|folder| {
+        key = Some(put(folder, job("saxpy", "m"), 1));
+        both.iter().for_each(|record| drop(store::put(folder, record).unwrap()));
+    });
+    let [left, right] = both.map(|record| record.job.key());
+    let (run, with) = (format!("/run/{}", key.unwrap()), format!("/runs?with={left}"));
+    let difference = format!("/diff?left={left}&right={right}");
+    for path in ["/", "/runs", "/failures", &run, &with, &difference, "/paper/fuse?figure=13"] {
         let answer = site.made(path).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");
         assert!(!answer.text.contains(" style=") && !answer.text.contains("javascript:"), "{path}");

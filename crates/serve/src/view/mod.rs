@@ -1,5 +1,6 @@
 //! Pages.
 
+pub mod difference;
 pub mod failures;
 pub mod frame;
 pub mod list;

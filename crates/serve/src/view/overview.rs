@@ -51,7 +51,7 @@ pub fn markup(folder: &Path, snapshot: &Snapshot, store: &Store, papers: Vec<Car
         }
         section id="newest" {
             h2 { "Newest results" }
-            @if snapshot.newest.is_empty() { p.note { "None yet." } } @else { (list::runs(store, "newest results", newest)) }
+            @if snapshot.newest.is_empty() { p.note { "None yet." } } @else { (list::runs(store, "newest results", newest, None)) }
         }
     }
 }

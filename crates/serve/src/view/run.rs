@@ -3,16 +3,17 @@
 use std::time::SystemTime;
 
 use maud::{Markup, html};
-use strata_lab::job::Key;
+use strata_lab::job::{Job, Key};
 use strata_lab::page::Parts;
 use strata_lab::store::Store;
 
-use super::failures;
+use super::{failures, list};
 use crate::words::time;
 
 /// A run's page.
-pub fn markup(parts: &Parts, written: Option<SystemTime>) -> Markup {
+pub fn markup(parts: &Parts, key: &Key, job: &Job, written: Option<SystemTime>) -> Markup {
     html! {
+        @if let Some(others) = list::others(key, job) { p.facts.held { a href=(others) { "Difference from this run to another" } } }
         (parts.body)
         @if let Some(at) = written { p.note { "Stored " (time(at)) "." } }
     }

@@ -6,6 +6,7 @@ use super::{signed, signed_percent, whole};
 use crate::diff::{Asked, Changed, EnergyChange, LaunchChange, Level};
 use crate::page::bars;
 use crate::page::colour::word;
+use crate::page::run::LAUNCHES;
 use crate::report::number;
 
 /// Groups of counters that are open from the start: those that changed most.
@@ -114,19 +115,23 @@ pub fn launches(launches: &[LaunchChange]) -> Option<Markup> {
     if launches.len() < 2 {
         return None;
     }
+    let shown = changed.len().min(LAUNCHES);
     let widest = changed.iter().map(|launch| launch.change().abs() as f64).fold(0.0, f64::max);
     let kernel = |launch: &LaunchChange| {
         let [left, right] = [0, 1].map(|side| launch.kernels[side].clone().unwrap_or_else(|| "–".to_owned()));
         if left == right { left } else { format!("{left} / {right}") }
     };
     Some(html! {
-        p.note { (changed.len()) " of " (launches.len()) " launches differ." }
+        p.note {
+            (changed.len()) " of " (launches.len()) " launches differ."
+            @if shown < changed.len() { " These are the " (shown) " that changed most." }
+        }
         @if !changed.is_empty() {
             div.scroll tabindex="0" role="group" aria-label="launches" {
                 table.sort.wide data-title="launches" {
                     thead { tr { th { "launch" } th.words { "kernel" } th { "left" } th { "right" } th { "change" } th { "of the left" } } }
                     tbody {
-                        @for launch in changed {
+                        @for launch in changed.iter().take(shown) {
                             @let change = launch.change() as f64;
                             tr {
                                 td { (launch.place) }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::diff::{Counters, Energy};
+use crate::diff::{Counters, Energy, LaunchSide};
 
 fn counters(groups: &[(&str, &[(&str, u64)])]) -> Counters {
     let of = |counters: &[(&str, u64)]| {
@@ -57,6 +57,23 @@ fn runs_that_measured_the_same_say_so() {
     let difference = Difference::between(&sides[0], &sides[1], &[]);
     let parts = parts(&Compared { sides: &sides, difference: &difference, first: None, shares: None });
     assert!(parts.body.into_string().contains("The runs measured the same"));
+}
+
+#[test]
+fn of_many_launches_those_that_changed_most_are_shown() {
+    let with_launches = |slower: u64| {
+        let launch =
+            |number| LaunchSide { kernel: "k".into(), cycles: 1000 + slower * number, counters: None };
+        Side { launches: (0..130).map(launch).collect(), ..side("a", 600, 500, 100, 2e6) }
+    };
+    // Launch 0 is the same, and launch 129 is 129 cycles slower.
+    let sides = [with_launches(0), with_launches(1)];
+    let difference = Difference::between(&sides[0], &sides[1], &[]);
+    let parts = parts(&Compared { sides: &sides, difference: &difference, first: None, shares: None });
+    let page = parts.body.into_string();
+    assert!(page.contains("129 of 130 launches differ. These are the 100 that changed most."), "{page}");
+    assert!(page.contains("<td>129</td>") && page.contains("<td>30</td>"), "{page}");
+    assert!(!page.contains("<td>29</td>"), "{page}");
 }
 
 #[test]
