@@ -58,7 +58,7 @@ fn causes<'a>(attribution: &'a Attribution, title: &str, palette: &mut Palette) 
                             td data-value=(cause.left.as_f64()) { (number(cause.left.as_f64())) }
                             td data-value=(cause.right.as_f64()) { (number(cause.right.as_f64())) }
                             td data-value=(change) { (bars::change(change, widest, &signed(change))) }
-                            td data-value=(change / whole) { (signed_percent(change, whole)) }
+                            td data-value=(if whole == 0.0 { 0.0 } else { change / whole }) { (signed_percent(change, whole)) }
                             td.words.meaning { (meaning(&cause.name)) }
                         }
                     }
