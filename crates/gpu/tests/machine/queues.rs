@@ -29,7 +29,10 @@ pub fn all_cycles_are_counted(breakdown: &Breakdown, machine: &Machine, result: 
         let counted = counted(breakdown, queue, "queue.cycles");
         // SMs in cache mode go on for a while after a launch has ended.
         let more = counted - sms * cycles;
-        assert!(more == 0 || file.gpu.cache_sms() > 0 && more < counted / 100, "{what}: {queue}: {more} more");
+        assert!(
+            more == 0 || file.gpu.cache_sms() > 0 && more < counted / 100,
+            "{what}: {queue}: {more} more"
+        );
     }
     let channels = u64::from(*file.gpu.channels);
     let slices = channels * u64::from(*file.gpu.slices_per_channel);
