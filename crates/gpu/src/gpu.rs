@@ -2,20 +2,22 @@
 
 mod copies;
 mod counters;
+mod launch;
 mod livelock;
+mod outcome;
 mod part;
 mod phase;
 mod queue;
 mod rows;
+mod stopped;
 mod watch;
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use strata_cpu::Core;
-use strata_engine::statistics::Group;
-use strata_engine::{Cycle, Domain, RunOptions, Simulation, Stop, empty_windows};
+use strata_engine::{Cycle, Domain, RunOptions, Simulation, empty_windows};
 use strata_memory::ParameterError;
 use strata_memory::address_map::AddressMap;
 use strata_memory::doors::{
@@ -26,10 +28,8 @@ use strata_memory::doors::{
 use strata_memory::partition::PartitionIsland;
 use strata_sm::Multiprocessor;
 use strata_sm::dispatch::Dispatcher;
-use strata_sm::launch::{FaultKind, Launch};
-use strata_sm::occupancy::Occupancy;
+use strata_sm::launch::Launch;
 use strata_sm::print::Print;
-use strata_workloads::Failure;
 
 use self::queue::LaunchQueue;
 use self::rows::RowCount;
@@ -37,7 +37,7 @@ use crate::assemble::{Islands, assemble};
 use crate::machine::Machine;
 pub use crate::makers::{Maker, Makers};
 use crate::part::Part;
-use crate::results::{Before, PartWork, RunSchedule, thread_time};
+use crate::results::{PartWork, RunSchedule, thread_time};
 
 /// Options of a GPU's runs.
 #[derive(Clone, Copy, Debug)]
@@ -54,49 +54,7 @@ pub struct GpuOptions {
     pub interrupt: Option<&'static AtomicBool>,
 }
 
-/// The result of a launch that succeeded.
-#[derive(Clone, Debug)]
-pub struct Finished {
-    /// Core cycles from the launch, or from the end of the one before it, to its last completion.
-    pub cycles: u64,
-    /// Cycles of its latency that had passed when the one before it ended.
-    pub overlapped_cycles: u64,
-    /// Cycles from the launch, or from the end of the one before it, until its first CTA could begin.
-    pub latency: u64,
-    /// How the kernel fills an SM.
-    pub occupancy: Occupancy,
-    /// What the kernel printed, ordered by CTA and warp.
-    pub prints: Vec<Print>,
-    /// The first CTA that did not run: their number, unless the launch ended early.
-    pub end_cta: u64,
-    /// The counters before the CTAs that count, where others ran before them.
-    pub(crate) before: Option<Box<Before>>,
-}
-
-/// What a launch that goes on has come to.
-#[derive(Clone, Debug)]
-pub struct Observed {
-    /// The present cycle.
-    pub cycle: Cycle,
-    /// CTAs that have ended.
-    pub ctas_done: u64,
-    /// Every [`Gpu::sample_every`] cycles of the launch: those cycles, and all counters since the machine was built.
-    pub counted: Option<(u64, Vec<Group>)>,
-}
-
-/// Why a launch failed.
-#[derive(Clone, Debug)]
-pub struct Stopped {
-    /// What kind of failure it was.
-    pub failure: Failure,
-    /// Description of the failure, with its location where known.
-    pub reason: String,
-    /// What had happened until then; `None` if nothing ran.
-    pub so_far: Option<Box<Finished>>,
-    /// Address and bytes of an access to device memory that no buffer holds.
-    pub outside: Option<(u64, u64)>,
-}
-
+pub use outcome::{Finished, Observed, Stopped};
 pub use part::LaunchPart;
 pub use phase::PhaseEnd;
 pub use watch::{Seen, Watch};
@@ -106,9 +64,6 @@ type Built<Part> = Result<Box<Part>, ParameterError>;
 
 /// How often to look whether a launch is over, in cycles, where the machine never comes to rest.
 const LOOK_CYCLES: u64 = 1000;
-
-/// Maximum number of sentences in a deadlock report.
-const REPORT_LINES: usize = 64;
 
 /// An assembled machine, ready to run kernels.
 pub struct Gpu {
@@ -351,172 +306,9 @@ impl Gpu {
         Ok(())
     }
 
-    /// Runs a kernel to completion. Calls `observe` from time to time, and whenever counters are sampled.
-    ///
-    /// # Errors
-    /// A program error with its location; a kernel that does not fit an SM; if the machine deadlocks, who waits for
-    /// what; or, if no warp can make progress any more, where each goes round.
-    pub fn launch(
-        &mut self,
-        launch: &Arc<Launch>,
-        observe: &mut dyn FnMut(Observed),
-    ) -> Result<Finished, Stopped> {
-        self.launch_part(launch, &LaunchPart::WHOLE, observe)
-    }
-
-    /// Runs some CTAs of a kernel to their end, as [`Gpu::launch`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn launch_part(
-        &mut self,
-        launch: &Arc<Launch>,
-        part: &LaunchPart<'_>,
-        observe: &mut dyn FnMut(Observed),
-    ) -> Result<Finished, Stopped> {
-        let mut start = self.simulation.now();
-        let mut occupancy = None;
-        for index in self.compute_sms.clone() {
-            occupancy = Some(self.sm(index).prepare(launch.clone(), start));
-        }
-        let occupancy = occupancy.expect("a machine has SMs");
-        if occupancy.ctas == 0 {
-            let reason = format!("a CTA does not fit an SM: limited by {}", occupancy.limiter);
-            return Err(Stopped { failure: Failure::NoRoom, reason, so_far: None, outside: None });
-        }
-        let cluster = launch.cluster_ctas();
-        if occupancy.ctas < cluster {
-            let (fit, limiter) = (occupancy.ctas, occupancy.limiter);
-            let reason =
-                format!("a cluster of {cluster} CTAs does not fit an SM: {fit} do, limited by {limiter}");
-            return Err(Stopped { failure: Failure::NoRoom, reason, so_far: None, outside: None });
-        }
-        self.ctas_done.store(0, Ordering::Relaxed);
-        let begin = self.begin_part(launch, part, occupancy.ctas, start);
-        let mut early = part.early_end(launch, self);
-        let mut before = None;
-        if self.follows {
-            let places = self.dispatcher().most_per_sm();
-            self.compute_sms.clone().for_each(|index| self.sm(index).follow_launch(start, places));
-        }
-        let options = self.run_options();
-        let ctas_done = self.ctas_done.clone();
-        let mut observe = |cycle, counted| {
-            observe(Observed { cycle, ctas_done: ctas_done.load(Ordering::Relaxed), counted });
-        };
-        let mut samples = 0;
-        let mut lookout = self.lookout();
-        let mut livelock = None;
-        let stop = loop {
-            // A span may be longer than any launch.
-            let next = |every: u64| Cycle(start.0.saturating_add(every.saturating_mul(samples + 1)));
-            // Once all CTAs have ended, only draining is left.
-            let running = self.dispatcher().finished_at().is_none();
-            let sample = self.sample_cycles.filter(|_| running).map_or(Cycle::NEVER, next);
-            let look = self.next_look(start);
-            let watched = if running { self.next_watched() } else { Cycle::NEVER };
-            let rows = self.next_rows();
-            let end = early.as_ref().filter(|_| running).map_or(Cycle::NEVER, |early| early.next(self.now()));
-            let pause = sample.min(look).min(lookout.next()).min(watched).min(rows).min(end);
-            // Threads gain nothing in a cycle.
-            let threads = if lookout.is_watching() { 1 } else { options.threads };
-            let options = RunOptions { threads, ..options };
-            match self.simulation.run_until(pause, options, &mut |now| observe(now, None)) {
-                Stop::Paused => {}
-                Stop::Quiet { .. } if self.dispatcher().is_held() => {
-                    (start, before) = (self.simulation.now(), Some(self.go_on(launch, part)));
-                    early = part.early_end(launch, self);
-                    continue;
-                }
-                stop => break stop,
-            }
-            if pause == rows {
-                self.count_rows_until(pause);
-            }
-            if pause == sample {
-                if self.dispatcher().finished_at().is_none() {
-                    self.settle(pause);
-                    samples += 1;
-                    observe(pause, Some((pause.since(start), self.statistics())));
-                }
-            } else if pause == look && self.is_settled() {
-                break Stop::Quiet { last: pause };
-            } else if pause == look && self.dispatcher().is_held() && self.memory_is_settled() {
-                (start, before) = (self.simulation.now(), Some(self.go_on(launch, part)));
-                early = part.early_end(launch, self);
-            }
-            if pause == end && early.as_ref().is_some_and(|early| early.is_reached(self)) {
-                self.dispatcher().end_early();
-                early = None;
-            }
-            if pause == watched && self.dispatcher().finished_at().is_none() {
-                self.settle(pause);
-                if self.show_parts(launch, start, false).is_break() {
-                    break Stop::Failed { at: pause };
-                }
-            }
-            if pause == lookout.next() {
-                livelock = self.look_for_livelock(&mut lookout, pause);
-                if livelock.is_some() {
-                    break Stop::Paused;
-                }
-            }
-        };
-        let now = self.simulation.now();
-        self.settle(now);
-        self.end_rows(now);
-        let end = match (&stop, self.dispatcher().finished_at()) {
-            (Stop::Quiet { .. }, Some(end)) => Ok(end.next()),
-            _ => Err(now),
-        };
-        let cycles = end.unwrap_or_else(|now| now).since(start);
-        let overlapped_cycles = if before.is_some() { 0 } else { begin.overlapped };
-        let latency = begin.from.since(start);
-        let (prints, end_cta) = (self.take_prints(), self.dispatcher().end());
-        let finished = Finished { cycles, overlapped_cycles, latency, occupancy, prints, end_cta, before };
-        let mut stop = stop;
-        if end.is_ok() {
-            if self.show_parts(launch, start, true).is_continue() {
-                return Ok(finished);
-            }
-            stop = Stop::Failed { at: now };
-        }
-        let stopped = livelock.unwrap_or_else(|| self.stopped_by(stop));
-        Err(Stopped { so_far: Some(Box::new(finished)), ..stopped })
-    }
-
     /// The host waits for all launches so far, so the next one overlaps with none of them.
     pub fn synchronize(&mut self) {
         self.queue.drain();
-    }
-
-    /// Why a launch or host phase did not end.
-    fn stopped_by(&mut self, stop: Stop) -> Stopped {
-        match stop {
-            Stop::Quiet { last } => self.explain("can never finish", last),
-            Stop::Stuck { at } => self.explain("is stuck", at),
-            Stop::CycleLimit => self.unfinished("reached the cycle limit", self.options.limit),
-            Stop::Failed { at } => {
-                self.first_fault().unwrap_or_else(|| self.unfinished("was interrupted", at))
-            }
-            Stop::Paused => unreachable!("a launch goes on after a pause"),
-        }
-    }
-
-    /// The next cycle in which to look whether a launch is over, where the machine never comes to rest.
-    fn next_look(&self, start: Cycle) -> Cycle {
-        let looks = self.simulation.now().since(start) / LOOK_CYCLES;
-        if self.polls { start + (looks + 1) * LOOK_CYCLES } else { Cycle::NEVER }
-    }
-
-    /// Whether a launch is over and nothing of it is under way.
-    fn is_settled(&mut self) -> bool {
-        self.dispatcher().finished() && self.memory_is_settled()
-    }
-
-    /// Whether no partition has anything under way.
-    fn memory_is_settled(&mut self) -> bool {
-        (0..self.channels()).all(|channel| self.partition(channel).is_settled())
     }
 
     fn run_options(&self) -> RunOptions {
@@ -561,59 +353,6 @@ impl Gpu {
     /// What stops the runs of this GPU from outside.
     pub fn interrupt(&self) -> Option<&'static AtomicBool> {
         self.options.interrupt
-    }
-
-    /// The first fault; of several in one cycle, that of the lowest SM or CPU core, so that the choice does not depend on
-    /// the window length.
-    fn first_fault(&mut self) -> Option<Stopped> {
-        let of_part = |part: &Part| match part {
-            Part::Sm(sm) => sm.fault().map(|(cycle, fault)| (cycle, fault.clone())),
-            Part::Cpu(core) => {
-                let (cycle, fault) = core.island().fault()?;
-                Some((core.clock().reference(cycle.0), fault.clone()))
-            }
-            _ => None,
-        };
-        let faults = self.simulation.islands_mut().filter_map(|part| of_part(part));
-        let (_, fault) = faults.enumerate().min_by_key(|(index, (cycle, _))| (*cycle, *index))?.1;
-        let failure = match fault.kind {
-            FaultKind::OutOfBounds { .. } => Failure::Address,
-            FaultKind::Misaligned { .. } => Failure::Misaligned,
-            FaultKind::Trap => Failure::Trap,
-            FaultKind::Assertion { .. } => Failure::Assertion,
-            FaultKind::Unsupported { .. }
-            | FaultKind::DivergentBarrier
-            | FaultKind::MissingLanes
-            | FaultKind::Mapping { .. }
-            | FaultKind::BadCall { .. }
-            | FaultKind::Texture { .. }
-            | FaultKind::StackOverflow { .. } => Failure::Other,
-        };
-        let outside = match fault.kind {
-            FaultKind::OutOfBounds { address, bytes, space: "global" | "constant" | "texture" } => {
-                Some((address, bytes.into()))
-            }
-            _ => None,
-        };
-        Some(Stopped { failure, reason: fault.to_string(), so_far: None, outside })
-    }
-
-    fn explain(&mut self, what: &str, at: Cycle) -> Stopped {
-        let mut lines = self.simulation.waits();
-        let more = lines.len().saturating_sub(REPORT_LINES);
-        lines.truncate(REPORT_LINES);
-        if more > 0 {
-            lines.push(format!("... and {more} more"));
-        }
-        let reason = format!("the kernel {what} (cycle {at}):\n  {}", lines.join("\n  "));
-        Stopped { failure: Failure::Unfinished, reason, so_far: None, outside: None }
-    }
-
-    /// A launch that was stopped from outside.
-    fn unfinished(&mut self, what: &str, at: Cycle) -> Stopped {
-        let ended = self.ctas_done.load(Ordering::Relaxed);
-        let reason = format!("the kernel {what} (cycle {at}); {ended} CTAs have ended");
-        Stopped { failure: Failure::Unfinished, reason, so_far: None, outside: None }
     }
 
     fn sm(&mut self, index: usize) -> &mut dyn Multiprocessor {

@@ -8,7 +8,8 @@ use strata_engine::{Cycle, Island};
 use strata_sm::livelock::{Watch, Watching};
 use strata_workloads::Failure;
 
-use super::{Gpu, REPORT_LINES, Stopped};
+use super::stopped::REPORT_LINES;
+use super::{Gpu, Stopped};
 
 /// Cycles without an effect before the warps are watched.
 pub(super) const PATIENCE: u64 = 1 << 20;
