@@ -243,7 +243,7 @@ fn ledger(make: &Makers<'_>, sm: u16) -> Option<Ledger> {
     let is_asked_for = !make.accounts.is_empty() || log.is_some() || path.is_some();
     let ledger = is_asked_for.then(|| Ledger::new(&make.accounts))?;
     let ledger = match log {
-        Some(log) => ledger.with_record(log.clone()),
+        Some((log, warps)) => ledger.with_record(log.clone(), *warps),
         None => ledger,
     };
     Some(match path {

@@ -24,6 +24,9 @@ impl<D: Doors> Sm<D> {
         self.follow_waits(scheduler, from);
         let Some(ledger) = self.lsu.ledger() else { return };
         ledger.waits(waits, from);
+        if !ledger.has_accounts() {
+            return;
+        }
         let waiting = ledger.choose(scheduler, stalled, from).map(|warp| self.waiting_for(warp, stalled.0));
         if let Some(ledger) = self.lsu.ledger() {
             ledger.lose(scheduler, waiting, slots);

@@ -6,8 +6,8 @@ use std::collections::hash_map::Entry;
 use prost::Message;
 
 use super::proto::{
-    CounterDescriptor, DebugAnnotation, EventType, Interned, InternedData, ProcessDescriptor,
-    ThreadDescriptor, TracePacket, TrackDescriptor, TrackEvent,
+    ChromeEventBundle, ChromeMetadata, CounterDescriptor, DebugAnnotation, EventType, Interned, InternedData,
+    ProcessDescriptor, ThreadDescriptor, TracePacket, TrackDescriptor, TrackEvent,
 };
 
 /// A track, by which events name it.
@@ -58,12 +58,14 @@ pub struct Slice {
     pub values: [Option<(&'static str, Value)>; 3],
 }
 
-/// What happens to a track.
-enum Event {
-    Begin(usize),
-    End(Track),
-    Count(Track, u64),
-}
+/// What happens to a track within a cycle, in this order.
+const ENDS: u64 = 0;
+const BEGINS: u64 = 1;
+const COUNTS: u64 = 2;
+
+/// Bits of an event's place among those of a cycle: what happens, how deep it lies, and which of the slices or counts it is.
+const KIND: u32 = 62;
+const DEPTH: u32 = 54;
 
 /// Strings of a kind with their numbers.
 #[derive(Default)]
@@ -84,15 +86,36 @@ impl Texts {
     }
 }
 
+/// Strings of the sources with their numbers. There are few of them.
+#[derive(Default)]
+struct Labels {
+    known: Vec<&'static str>,
+    new: Vec<Interned>,
+}
+
+impl Labels {
+    fn number(&mut self, label: &'static str) -> u64 {
+        if let Some(place) = self.known.iter().position(|known| *known == label) {
+            return place as u64 + 1;
+        }
+        self.known.push(label);
+        let number = self.known.len() as u64;
+        self.new.push(Interned { iid: Some(number), name: Some(label.to_owned()) });
+        number
+    }
+}
+
 /// The file so far.
 #[derive(Default)]
 pub struct TraceFile {
     bytes: Vec<u8>,
     tracks: HashMap<(u64, String), u64>,
     processes: HashMap<String, Process>,
-    categories: Texts,
+    categories: Labels,
     names: Texts,
-    values: Texts,
+    values: Labels,
+    /// Numbers of names that the sources have.
+    labels: Vec<(&'static str, Text)>,
     texts: Texts,
     slices: Vec<Slice>,
     counts: Vec<(u64, Track, u64)>,
@@ -102,6 +125,17 @@ pub struct TraceFile {
 const WRITER: Option<u32> = Some(1);
 
 impl TraceFile {
+    /// Says something of the whole trace.
+    pub fn metadata(&mut self, values: &[(&str, u64)]) {
+        let entry = |(name, value): &(&str, u64)| ChromeMetadata {
+            name: Some((*name).to_owned()),
+            int_value: Some(i64::try_from(*value).unwrap_or(i64::MAX)),
+        };
+        let metadata = values.iter().map(entry).collect();
+        let chrome_events = Some(ChromeEventBundle { metadata });
+        self.write(TracePacket { chrome_events, ..TracePacket::default() });
+    }
+
     /// The process of this name.
     pub fn process(&mut self, name: &str) -> Process {
         if let Some(process) = self.processes.get(name) {
@@ -182,6 +216,16 @@ impl TraceFile {
         Text(self.names.number(name))
     }
 
+    /// The same, of a name that the sources have.
+    pub fn label(&mut self, name: &'static str) -> Text {
+        if let Some((_, known)) = self.labels.iter().find(|(known, _)| std::ptr::eq(*known, name)) {
+            return *known;
+        }
+        let number = self.name(name);
+        self.labels.push((name, number));
+        number
+    }
+
     /// The number of a value's text.
     pub fn text(&mut self, text: &str) -> Text {
         Text(self.texts.number(text))
@@ -204,58 +248,56 @@ impl TraceFile {
     fn write_events(&mut self) {
         let slices = std::mem::take(&mut self.slices);
         let counts = std::mem::take(&mut self.counts);
-        let mut events = Vec::with_capacity(2 * slices.len() + counts.len());
-        for (index, slice) in slices.iter().enumerate() {
+        let mut events: Vec<(u64, u64)> = Vec::with_capacity(2 * slices.len() + counts.len());
+        for (index, slice) in (0..).zip(&slices) {
             // The innermost ends first, and begins last.
-            events.push((slice.from, 1, slice.depth, index, Event::Begin(index)));
-            events.push((slice.to, 0, u8::MAX - slice.depth, index, Event::End(slice.track)));
+            let depth = u64::from(slice.depth);
+            events.push((slice.from, BEGINS << KIND | depth << DEPTH | index));
+            events.push((slice.to, ENDS << KIND | (u64::from(u8::MAX) - depth) << DEPTH | index));
         }
-        for (index, (at, track, value)) in counts.into_iter().enumerate() {
-            events.push((at, 2, 0, index, Event::Count(track, value)));
+        events.extend((0..).zip(&counts).map(|(index, (at, _, _))| (*at, COUNTS << KIND | index)));
+        events.sort_unstable();
+        let index = |place: u64| (place & ((1 << DEPTH) - 1)) as usize;
+        // Strings are numbered in the order in which events name them, and stand before all of these.
+        for (_, place) in events.iter().filter(|(_, place)| place >> KIND == BEGINS) {
+            let Slice { category, values, .. } = &slices[index(*place)];
+            self.categories.number(category);
+            for (name, _) in values.iter().flatten() {
+                self.values.number(name);
+            }
         }
-        events.sort_unstable_by_key(|(at, order, depth, index, _)| (*at, *order, *depth, *index));
-        let events: Vec<(u64, TrackEvent)> = events
-            .into_iter()
-            .map(|(at, _, _, _, event)| match event {
-                Event::Begin(index) => (at, self.begin(&slices[index])),
-                Event::End(track) => (at, event_of(EventType::SliceEnd, track)),
-                Event::Count(track, value) => {
-                    let counter_value = Some(i64::try_from(value).unwrap_or(i64::MAX));
-                    (at, TrackEvent { counter_value, ..event_of(EventType::Counter, track) })
-                }
-            })
-            .collect();
         self.write_texts();
-        for (at, event) in events {
-            self.write(TracePacket {
-                timestamp: Some(at),
-                sequence_flags: Some(2),
-                track_event: Some(event),
-                ..TracePacket::default()
-            });
+        // One for all, so that its lists are allocated once.
+        let mut packet = TracePacket { sequence_flags: Some(2), ..TracePacket::default() };
+        for (at, place) in events {
+            let event = packet.track_event.get_or_insert_default();
+            packet.timestamp = Some(at);
+            match place >> KIND {
+                BEGINS => self.begin(&slices[index(place)], event),
+                ENDS => become_event(event, EventType::SliceEnd, slices[index(place)].track),
+                _ => {
+                    let (_, track, value) = counts[index(place)];
+                    become_event(event, EventType::Counter, track);
+                    event.counter_value = Some(i64::try_from(value).unwrap_or(i64::MAX));
+                }
+            }
+            self.write_packet(&mut packet);
         }
     }
 
-    fn begin(&mut self, slice: &Slice) -> TrackEvent {
-        let values = slice.values.into_iter().flatten();
-        TrackEvent {
-            category_iids: vec![self.categories.number(slice.category)],
-            name_iid: Some(slice.name.0),
-            flow_ids: slice.flow.into_iter().collect(),
-            debug_annotations: values
-                .map(|(name, value)| {
-                    let name_iid = Some(self.values.number(name));
-                    let of_name = DebugAnnotation { name_iid, ..DebugAnnotation::default() };
-                    match value {
-                        Value::Number(number) => DebugAnnotation { uint_value: Some(number), ..of_name },
-                        Value::Address(address) => {
-                            DebugAnnotation { pointer_value: Some(address), ..of_name }
-                        }
-                        Value::Text(text) => DebugAnnotation { string_value_iid: Some(text.0), ..of_name },
-                    }
-                })
-                .collect(),
-            ..event_of(EventType::SliceBegin, slice.track)
+    fn begin(&mut self, slice: &Slice, event: &mut TrackEvent) {
+        become_event(event, EventType::SliceBegin, slice.track);
+        event.category_iids.push(self.categories.number(slice.category));
+        event.name_iid = Some(slice.name.0);
+        event.flow_ids.extend(slice.flow);
+        for (name, value) in slice.values.into_iter().flatten() {
+            let name_iid = Some(self.values.number(name));
+            let of_name = DebugAnnotation { name_iid, ..DebugAnnotation::default() };
+            event.debug_annotations.push(match value {
+                Value::Number(number) => DebugAnnotation { uint_value: Some(number), ..of_name },
+                Value::Address(address) => DebugAnnotation { pointer_value: Some(address), ..of_name },
+                Value::Text(text) => DebugAnnotation { string_value_iid: Some(text.0), ..of_name },
+            });
         }
     }
 
@@ -272,8 +314,12 @@ impl TraceFile {
         self.write(TracePacket { sequence_flags, interned_data, ..TracePacket::default() });
     }
 
-    fn write(&mut self, packet: TracePacket) {
-        let packet = TracePacket { trusted_packet_sequence_id: WRITER, ..packet };
+    fn write(&mut self, mut packet: TracePacket) {
+        self.write_packet(&mut packet);
+    }
+
+    fn write_packet(&mut self, packet: &mut TracePacket) {
+        packet.trusted_packet_sequence_id = WRITER;
         // Field 1 of the file, of a length that follows.
         self.bytes.push(0x0a);
         packet.encode_length_delimited(&mut self.bytes).expect("a vector has room for any packet");
@@ -286,6 +332,11 @@ impl TraceFile {
     }
 }
 
-fn event_of(kind: EventType, track: Track) -> TrackEvent {
-    TrackEvent { r#type: Some(kind as i32), track_uuid: Some(track.0), ..TrackEvent::default() }
+/// Makes an event another one, which has nothing but a kind and a track yet.
+fn become_event(event: &mut TrackEvent, kind: EventType, track: Track) {
+    (event.r#type, event.track_uuid) = (Some(kind as i32), Some(track.0));
+    (event.name_iid, event.counter_value) = (None, None);
+    event.category_iids.clear();
+    event.flow_ids.clear();
+    event.debug_annotations.clear();
 }
