@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use prost::Message;
+use prost::encoding::{encode_varint, uint64};
 
 use super::proto::{
     ChromeEventBundle, ChromeMetadata, CounterDescriptor, DebugAnnotation, EventType, Interned, InternedData,
@@ -58,10 +59,20 @@ pub struct Slice {
     pub values: [Option<(&'static str, Value)>; 3],
 }
 
+impl Slice {
+    /// Whether it says no more than a name and a category.
+    fn is_plain(&self) -> bool {
+        self.flow.is_none() && self.values.iter().all(Option::is_none)
+    }
+}
+
 /// What happens to a track within a cycle, in this order.
 const ENDS: u64 = 0;
 const BEGINS: u64 = 1;
 const COUNTS: u64 = 2;
+
+/// The field of a packet that has its time.
+const TIMESTAMP: u32 = 8;
 
 /// Bits of an event's place among those of a cycle: what happens, how deep it lies, and which of the slices or counts it is.
 const KIND: u32 = 62;
@@ -95,13 +106,32 @@ struct Labels {
 
 impl Labels {
     fn number(&mut self, label: &'static str) -> u64 {
-        if let Some(place) = self.known.iter().position(|known| *known == label) {
+        let is_it = |known: &&str| std::ptr::eq(*known, label) || *known == label;
+        if let Some(place) = self.known.iter().position(is_it) {
             return place as u64 + 1;
         }
         self.known.push(label);
         let number = self.known.len() as u64;
         self.new.push(Interned { iid: Some(number), name: Some(label.to_owned()) });
         number
+    }
+}
+
+/// What packets say beside their times, where many are alike: by track, those of slices' ends (`None`) and of beginnings that say no more than a
+/// name and a category.
+struct Alike(Vec<Vec<Said>>);
+
+type Said = (Option<(Text, &'static str)>, Vec<u8>);
+
+impl Alike {
+    /// The bytes of such packets of a track; none if this is the first.
+    fn rest(&mut self, track: Track, what: Option<(Text, &'static str)>) -> &mut Vec<u8> {
+        let of_track = &mut self.0[track.0 as usize];
+        let place = of_track.iter().position(|(known, _)| *known == what).unwrap_or_else(|| {
+            of_track.push((what, Vec::new()));
+            of_track.len() - 1
+        });
+        &mut of_track[place].1
     }
 }
 
@@ -249,14 +279,18 @@ impl TraceFile {
         let slices = std::mem::take(&mut self.slices);
         let counts = std::mem::take(&mut self.counts);
         let mut events: Vec<(u64, u64)> = Vec::with_capacity(2 * slices.len() + counts.len());
-        for (index, slice) in (0..).zip(&slices) {
-            // The innermost ends first, and begins last.
-            let depth = u64::from(slice.depth);
-            events.push((slice.from, BEGINS << KIND | depth << DEPTH | index));
-            events.push((slice.to, ENDS << KIND | (u64::from(u8::MAX) - depth) << DEPTH | index));
-        }
+        // The innermost begins last, and ends first.
+        let begin = |(index, slice): (u64, &Slice)| {
+            (slice.from, BEGINS << KIND | u64::from(slice.depth) << DEPTH | index)
+        };
+        let end = |(index, slice): (u64, &Slice)| {
+            (slice.to, ENDS << KIND | u64::from(u8::MAX - slice.depth) << DEPTH | index)
+        };
+        // Each kind of them is nearly in order, which this sort makes use of.
+        events.extend((0..).zip(&slices).map(begin));
+        events.extend((0..).zip(&slices).map(end));
         events.extend((0..).zip(&counts).map(|(index, (at, _, _))| (*at, COUNTS << KIND | index)));
-        events.sort_unstable();
+        events.sort_by_key(|event| *event);
         let index = |place: u64| (place & ((1 << DEPTH) - 1)) as usize;
         // Strings are numbered in the order in which events name them, and stand before all of these.
         for (_, place) in events.iter().filter(|(_, place)| place >> KIND == BEGINS) {
@@ -269,20 +303,41 @@ impl TraceFile {
         self.write_texts();
         // One for all, so that its lists are allocated once.
         let mut packet = TracePacket { sequence_flags: Some(2), ..TracePacket::default() };
+        let mut alike = Alike(vec![Vec::new(); self.tracks.len() + 1]);
         for (at, place) in events {
             let event = packet.track_event.get_or_insert_default();
-            packet.timestamp = Some(at);
-            match place >> KIND {
-                BEGINS => self.begin(&slices[index(place)], event),
-                ENDS => become_event(event, EventType::SliceEnd, slices[index(place)].track),
-                _ => {
-                    let (_, track, value) = counts[index(place)];
-                    become_event(event, EventType::Counter, track);
-                    event.counter_value = Some(i64::try_from(value).unwrap_or(i64::MAX));
+            if place >> KIND == COUNTS {
+                let (_, track, value) = counts[index(place)];
+                become_event(event, EventType::Counter, track);
+                event.counter_value = Some(i64::try_from(value).unwrap_or(i64::MAX));
+            } else {
+                let (slice, begins) = (&slices[index(place)], place >> KIND == BEGINS);
+                let rest = (!begins || slice.is_plain())
+                    .then(|| alike.rest(slice.track, begins.then_some((slice.name, slice.category))));
+                if let Some(known) = rest.as_ref().filter(|rest| !rest.is_empty()) {
+                    self.write_at(at, known);
+                    continue;
+                }
+                match begins {
+                    true => self.begin(slice, event),
+                    false => become_event(event, EventType::SliceEnd, slice.track),
+                }
+                if let Some(rest) = rest {
+                    (packet.timestamp, packet.trusted_packet_sequence_id) = (None, WRITER);
+                    *rest = packet.encode_to_vec();
                 }
             }
+            packet.timestamp = Some(at);
             self.write_packet(&mut packet);
         }
+    }
+
+    /// Writes a packet of a time that says this beside it.
+    fn write_at(&mut self, at: u64, rest: &[u8]) {
+        self.bytes.push(0x0a);
+        encode_varint((uint64::encoded_len(TIMESTAMP, &at) + rest.len()) as u64, &mut self.bytes);
+        uint64::encode(TIMESTAMP, &at, &mut self.bytes);
+        self.bytes.extend_from_slice(rest);
     }
 
     fn begin(&mut self, slice: &Slice, event: &mut TrackEvent) {
