@@ -42,6 +42,23 @@ QUERIES = {
     "select count(*) as n from stats where severity = 'error' and value > 0": [],
 }
 
+# Another trace of the same run has every so many-th request of an SM, and every so many-th warp slot.
+SAMPLE, SAMPLE_WARPS = 16, 8
+
+# So many accesses that has, by the whole trace.
+EVERY = f"""
+select cast(sum((accesses + {SAMPLE - 1}) / {SAMPLE}) as int) as n
+from (select count(*) accesses from slice s join process_track t on t.id = s.track_id where s.category = 'access' group by t.upid)
+"""
+
+# What a query of it must answer, by counters of the run or as a number; `None`: what EVERY says.
+OF_SAMPLE = {
+    "select count(*) as n from slice where category = 'access'": None,
+    "select int_value as n from metadata where name = 'cr-strata.every_nth_request'": SAMPLE,
+    "select int_value as n from metadata where name = 'cr-strata.every_nth_warp'": SAMPLE_WARPS,
+    **{query: paths for query, paths in QUERIES.items() if "counter_track" in query or not paths},
+}
+
 # Of the first 20 reads that miss: one that misses everywhere goes from the L1D over the network to a slice, to DRAM, and back: slices that arrows join, in this order.
 PATH = """
 with recursive path(at, way, length) as (
@@ -69,6 +86,15 @@ def serve(folder):
     return f"http://127.0.0.1:{server.server_port}"
 
 
+def opened(browser, url):
+    """The page, once it has read the trace."""
+    page = browser.new_page(bypass_csp=True)
+    page.route("**/*", lambda route: route.continue_() if route.request.url.startswith(url) else route.abort())
+    page.goto(url)
+    page.wait_for_function("window.app?.trace !== undefined && app.isLoadingTrace !== true", timeout=60_000)
+    return page
+
+
 def counted(results, paths):
     """The sum of counters of a run."""
     return sum(results["statistics"][group][counter] for group, counter in (path.split(".") for path in paths))
@@ -92,20 +118,17 @@ def main():
         for workload in WORKLOADS:
             began = time.monotonic()
             results = folder / f"{workload}.json"
-            run = [arguments.strata, "run", workload, "--trace", trace, "--trace-cycles", CYCLES, "--json", results]
-            subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
+            run = [arguments.strata, "run", workload, "--trace", trace, "--trace-cycles", CYCLES]
+            subprocess.run([*run, "--json", results], check=True, stdout=subprocess.DEVNULL)
             results = json.loads(results.read_text())
             ran = time.monotonic() - began
-            page = browser.new_page(bypass_csp=True)
-            page.route("**/*", lambda route: route.continue_() if route.request.url.startswith(url) else route.abort())
-            page.goto(url)
-            page.wait_for_function("window.app?.trace !== undefined && app.isLoadingTrace !== true", timeout=60_000)
+            page = opened(browser, url)
             for query, paths in QUERIES.items():
                 found, expected = page.evaluate(ASK, query), counted(results, paths)
                 if found != expected:
                     problems += 1
                     print(f"{workload}: {' + '.join(paths) or 'nothing'} is {expected}, but found {found}: {query}")
-            whole = page.evaluate(ASK, PATH)
+            whole, every = page.evaluate(ASK, PATH), page.evaluate(ASK, EVERY)
             if not whole:
                 problems += 1
                 print(f"{workload}: no read is joined from the L1D to DRAM and back")
@@ -117,6 +140,17 @@ def main():
             size = trace.stat().st_size / 2**20
             print(f"{workload}: {size:.1f} MiB, {whole} reads joined from L1D to DRAM and back; "
                   f"run {ran:.1f} s, read {time.monotonic() - began - ran:.1f} s")
+            sample = ["--trace-sample", str(SAMPLE), "--trace-sample-warps", str(SAMPLE_WARPS)]
+            subprocess.run([*run, *sample], check=True, stdout=subprocess.DEVNULL)
+            page = opened(browser, url)
+            for query, answer in OF_SAMPLE.items():
+                expected = counted(results, answer) if isinstance(answer, list) else every if answer is None else answer
+                found = page.evaluate(ASK, query)
+                if found != expected:
+                    problems += 1
+                    print(f"{workload}, sampled: expected {expected}, but found {found}: {query}")
+            page.close()
+            print(f"{workload}, sampled: {trace.stat().st_size / 2**20:.1f} MiB, {every} accesses")
         browser.close()
     return 1 if problems else 0
 

@@ -27,6 +27,14 @@ pub struct TraceArguments {
     /// Trace warps and accesses of these SMs only, such as `0,3`.
     #[arg(long, value_name = "SM", value_delimiter = ',', requires = "trace")]
     trace_sms: Vec<u16>,
+    /// Trace every N-th memory request of an SM only, with all of its stages. Counters stay exact.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "trace",
+        value_parser = clap::value_parser!(u64).range(1..))]
+    trace_sample: u64,
+    /// Trace what every N-th warp slot of an SM issues and waits for only.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "trace",
+        value_parser = clap::value_parser!(u64).range(1..))]
+    trace_sample_warps: u64,
 }
 
 impl TraceArguments {
@@ -46,6 +54,8 @@ impl TraceArguments {
             cycles: self.trace_cycles,
             launch: self.trace_launch,
             sms: self.trace_sms.clone(),
+            sample: self.trace_sample,
+            sample_warps: self.trace_sample_warps,
         };
         options.sms(machine).map_err(|error| format!("--trace-sms: {error}"))?;
         Ok(Some((options, Output::new(path)?)))

@@ -241,8 +241,8 @@ fn ledger(make: &Makers<'_>, sm: u16) -> Option<Ledger> {
     let (log, path, queue) = (make.records.get(&sm), make.paths.get(&sm), make.queues.get(&sm));
     let is_asked_for = !make.accounts.is_empty() || log.is_some() || path.is_some() || queue.is_some();
     let mut ledger = is_asked_for.then(|| Ledger::new(&make.accounts))?;
-    if let Some(log) = log {
-        ledger = ledger.with_record(log.clone());
+    if let Some((log, warps)) = log {
+        ledger = ledger.with_record(log.clone(), *warps);
     }
     if let Some((log, most)) = path {
         ledger = ledger.with_path(log.clone(), *most);

@@ -47,8 +47,8 @@ pub struct Makers<'a> {
     pub accounts: Vec<Key>,
     /// Which SMs remember steps for the critical path, by number: at most so many at a time, and where their L1Ds record their packets.
     pub paths: HashMap<u16, (Arc<SmLog>, usize)>,
-    /// Where SMs record their events, by number, for those that do.
-    pub records: HashMap<u16, Arc<SmLog>>,
+    /// Where SMs record their events, by number, for those that do, and the warp slots whose instructions and waits are among them.
+    pub records: HashMap<u16, (Arc<SmLog>, u64)>,
     /// What SMs count the instructions in the front of their load/store units with, by number, for those that do.
     pub queues: HashMap<u16, Arc<Gauge>>,
 }

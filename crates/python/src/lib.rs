@@ -28,6 +28,7 @@ mod running;
 mod store;
 mod sweep;
 mod table;
+mod trace;
 
 use pyo3::prelude::*;
 

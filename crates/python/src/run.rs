@@ -18,6 +18,7 @@ use crate::refused;
 use crate::region::Part;
 use crate::running::{Ended, Stopped, during};
 use crate::table::Table;
+use crate::trace::Traced;
 
 /// What a run measured, whole or until it stopped.
 #[pyclass(frozen, module = "strata_gpu._native")]
@@ -26,6 +27,7 @@ pub struct Run {
     record: Record,
     warnings: Vec<String>,
     spans: Vec<Span>,
+    trace: Option<Vec<u8>>,
     cancelled: bool,
 }
 
@@ -52,6 +54,7 @@ pub struct Options<'py> {
     part: Part,
     span: Option<u64>,
     by: Vec<String>,
+    trace: Option<Traced>,
     command: Vec<String>,
     cancel: Option<Bound<'py, PyAny>>,
     progress: Option<Bound<'py, PyAny>>,
@@ -71,6 +74,7 @@ pub fn run(py: Python<'_>, program: &Program, machine: &Machine, options: Option
     let by = options.by.iter().map(|by| by.parse().map_err(|error| refused(format!("by: {error}"))));
     let by: Vec<By> = by.collect::<PyResult<_>>()?;
     let start = part.start().map_err(refused)?;
+    let traced = options.trace.map(Traced::options);
     let tells = options.progress.is_some();
     let work = |stop, events: Sender<Event>| {
         let loaded = program.load().map_err(RunError::Refused)?;
@@ -80,7 +84,10 @@ pub fn run(py: Python<'_>, program: &Program, machine: &Machine, options: Option
                 let _ = events.send(event);
             }
         };
+        let mut trace = None;
+        let mut take = |bytes| trace = bytes;
         let result = strata_gpu::run(RunRequest {
+            trace: traced.map(|traced| (traced, &mut take as &mut dyn FnMut(Option<Vec<u8>>))),
             size: loaded.launch_file.is_none().then(|| loaded.size.name().to_owned()),
             overrides: machine.sets(),
             threads,
@@ -95,11 +102,11 @@ pub fn run(py: Python<'_>, program: &Program, machine: &Machine, options: Option
             by: &by,
             ..RunRequest::plain(loaded.program.as_ref(), machine.get(), &mut tell, &mut |_| ())
         });
-        Ok((result?, loaded))
+        Ok((result?, loaded, trace))
     };
     // A run that stopped is a result, too: what it has until then.
     let work = |stop, events| match work(stop, events) {
-        Err(RunError::Stopped(result, _)) => program.load().map(|loaded| (*result, loaded)),
+        Err(RunError::Stopped(result, _)) => program.load().map(|loaded| (*result, loaded, None)),
         Err(RunError::Refused(reason)) => Err(reason),
         Ok(ended) => Ok(ended),
     };
@@ -123,10 +130,10 @@ pub fn run(py: Python<'_>, program: &Program, machine: &Machine, options: Option
         Some(Stopped::Cancelled) => true,
         None => false,
     };
-    let (result, loaded) = value.map_err(refused)?;
+    let (result, loaded, trace) = value.map_err(refused)?;
     let rows = record::rows(&result, machine.get());
     let record = Record { job: job(&loaded, machine, &command), rows };
-    Ok(Run { result, record, warnings, spans, cancelled })
+    Ok(Run { result, record, warnings, spans, trace, cancelled })
 }
 
 /// What is passed on of a run's progress.
@@ -217,6 +224,11 @@ impl Run {
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
+    }
+
+    /// The trace, if one was asked for and a launch was in its window.
+    fn trace<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.trace.as_deref().map(|trace| PyBytes::new(py, trace))
     }
 
     /// The buffers that hold results: name, type of elements, bytes.

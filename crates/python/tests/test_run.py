@@ -78,6 +78,29 @@ def test_parts_add_up_to_the_run():
         strata.run("gather", by="warp")
 
 
+def test_a_trace_is_the_commands_byte_for_byte(command, tmp_path):
+    files = [tmp_path / name for name in ("command", "python", "sample", "sampled")]
+    assert command("run", "atax", "--trace", str(files[0])).returncode == 0
+    traced = strata.run("atax", trace=files[1])
+    sampled = ["--trace-sample", "16", "--trace-sample-warps", "8", "--trace-cycles", "900", "--trace-from", "100", "--trace-sms", "0,2"]
+    assert command("run", "atax", "--trace", str(files[2]), *sampled).returncode == 0
+    strata.run("atax", trace=str(files[3]), trace_sample=16, trace_sample_warps=8, trace_cycles=900, trace_from=100, trace_sms=[0, 2])
+    whole, again, sample, sampled = (file.read_bytes() for file in files)
+    assert whole == again and sample == sampled and 0 < 10 * len(sample) < len(whole)
+    assert traced.statistics_hash == strata.run("atax").statistics_hash
+
+
+def test_a_trace_has_a_file_and_something_in_it(tmp_path):
+    with pytest.raises(strata.StrataError, match="trace_sample: found it without a file, expected `trace`, too"):
+        strata.run("saxpy", trace_sample=4)
+    with pytest.raises(strata.StrataError, match="^trace: a trace of every 0th request: expected at least 1$"):
+        strata.run("saxpy", trace=tmp_path / "run.pftrace", trace_sample=0)
+    with pytest.raises(strata.StrataError, match="/nowhere/at/all: .*, expected a file that can be written"):
+        strata.run("saxpy", trace="/nowhere/at/all")
+    with pytest.warns(UserWarning, match="no launch ran in the cycles of the trace; trace_from and trace_launch choose them"):
+        strata.run("saxpy", trace=tmp_path / "late.pftrace", trace_from=10**9)
+
+
 def test_a_timeline_adds_up_to_the_run():
     result = strata.run("gather", timeline=500)
     columns = result.timeline.to_pydict()

@@ -24,6 +24,9 @@ impl<D: Doors> Sm<D> {
         self.record_waits(scheduler, from);
         self.follow_waits(scheduler, from);
         let Some(ledger) = self.lsu.ledger() else { return };
+        if !ledger.has_accounts() {
+            return;
+        }
         let waiting = ledger.choose(scheduler, stalled, from).map(|warp| self.waiting_for(warp, stalled.0));
         if let Some(ledger) = self.lsu.ledger() {
             ledger.lose(scheduler, waiting, slots);

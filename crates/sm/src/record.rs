@@ -51,6 +51,8 @@ pub(crate) struct Waits {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     log: Arc<SmLog>,
+    /// Warps whose instructions and waits are recorded.
+    warps: u64,
     /// By cause, the warps that were said to wait for it.
     waiting: [u64; Stall::COUNT],
     queued: u32,
@@ -61,8 +63,8 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(log: Arc<SmLog>) -> Recorder {
-        Recorder { log, waiting: [0; Stall::COUNT], queued: 0, first: None, has_begun: false }
+    pub fn new(log: Arc<SmLog>, warps: u64) -> Recorder {
+        Recorder { log, warps, waiting: [0; Stall::COUNT], queued: 0, first: None, has_begun: false }
     }
 
     /// A launch begins.
@@ -71,8 +73,20 @@ impl Recorder {
         (self.first, self.has_begun) = (None, false);
     }
 
+    /// Whether nothing is recorded from this cycle of the launch on.
+    pub fn is_over(&self, now: Cycle) -> bool {
+        self.log.is_over(now)
+    }
+
     pub fn record(&self, now: Cycle, event: SmEvent) {
         self.log.record(now, event);
+    }
+
+    /// Records an event of a warp, if it is one that is recorded.
+    pub fn record_of(&self, warp: u8, now: Cycle, event: SmEvent) {
+        if self.warps >> warp & 1 == 1 {
+            self.record(now, event);
+        }
     }
 
     /// What warps wait for from now on.
@@ -88,7 +102,7 @@ impl Recorder {
         }
         for (warps, cause) in of {
             let known = self.waiting[*cause as usize];
-            for warp in members(warps & share & !known) {
+            for warp in members(warps & share & !known & self.warps) {
                 self.log.record(now, SmEvent::Waits { warp: warp as u8, cause: *cause });
             }
             self.waiting[*cause as usize] = known & !share | warps & share;
@@ -103,12 +117,13 @@ impl Recorder {
     pub fn leaves(&mut self, warp: usize, now: Cycle) {
         self.waiting.iter_mut().for_each(|warps| *warps &= !(1 << warp));
         self.waiting[Stall::NoWarp as usize] |= 1 << warp;
-        self.log.record(now, SmEvent::Waits { warp: warp as u8, cause: Stall::NoWarp });
+        let warp = warp as u8;
+        self.record_of(warp, now, SmEvent::Waits { warp, cause: Stall::NoWarp });
     }
 
     fn record_all(&self, now: Cycle) {
         for (cause, warps) in Stall::ALL.into_iter().zip(self.waiting) {
-            for warp in members(warps) {
+            for warp in members(warps & self.warps) {
                 self.log.record(now, SmEvent::Waits { warp: warp as u8, cause });
             }
         }

@@ -373,6 +373,10 @@ impl<D: Doors> Island for Sm<D> {
         // Taken out so that stages can read it while they change the rest.
         let launch = if self.fault.is_none() { self.launch.take() } else { None };
         let Some(launch) = launch else { return Ran { last: None, due: Cycle::NEVER } };
+        if D::EXTRAS {
+            // Cycles in which nothing issued may still be to be counted.
+            self.lsu.rest_ledger(span.from.min(self.accounted));
+        }
         self.memory_due = self.memory_due.min(self.arrival());
         let mut due = self.due().max(span.from);
         let mut cycle = if span.every_cycle { span.from } else { due };

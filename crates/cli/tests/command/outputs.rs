@@ -252,8 +252,20 @@ fn a_trace_is_of_cycles_that_are_simulated_on_sms_that_are_there() {
     assert!(says("SM 1") && says("warp 0") && says("fetch") && !says("SM 2"));
     let error = refused(&["run", "saxpy", "--trace", &file, "--trace-sms", "7,15"]);
     assert_eq!(error, "error: --trace-sms: found SM 15, expected 0 to 14, which run programs\n");
-    let error = refused(&["run", "saxpy", "--trace-cycles", "5"]);
-    assert!(error.contains("--trace <FILE>"), "{error}");
+    for option in ["--trace-cycles", "--trace-sample", "--trace-sample-warps"] {
+        let error = refused(&["run", "saxpy", option, "5"]);
+        assert!(error.contains("--trace <FILE>"), "{error}");
+        let error = refused(&["run", "saxpy", "--trace", &file, option, "0"]);
+        assert!(error.contains(&format!("invalid value '0' for '{option} <N>'")), "{error}");
+    }
+    let sample = folder("trace-sample", &[]).join("run.pftrace").display().to_string();
+    let sampled = ["--trace-sample", "64", "--trace-sample-warps", "16"];
+    well(
+        &[&["run", "saxpy", "--trace", &sample, "--trace-cycles", "300", "--trace-sms", "0,1"][..], &sampled]
+            .concat(),
+    );
+    let sample = std::fs::read(&sample).unwrap();
+    assert!(4 * sample.len() < trace.len(), "{} of {} bytes", sample.len(), trace.len());
     let late = ["run", "saxpy", "--trace", &file, "--trace-from", "1000000000"];
     // The run has its summary all the same.
     let Ran { status, out, err } = strata(&late);

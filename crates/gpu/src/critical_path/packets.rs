@@ -24,6 +24,7 @@ pub(super) fn split(segments: Vec<Segment>, path: &SmPath, node: NodeId, slices:
             sent: base + u64::from(packet.sent),
             visit: None,
             answered: Some(base + u64::from(packet.answered)),
+            is_drawn: false,
         }
     };
     let mut packets: Vec<Packet> = numbers.iter().map(of).collect();

@@ -18,7 +18,7 @@ pub fn draw_accesses(
     process: Process,
     mut accesses: Vec<Access>,
     packets: &[Packet],
-    instructions: &Instructions<'_>,
+    instructions: &mut Instructions<'_>,
     first_flow: u64,
 ) {
     accesses.sort_by_key(|access| access.issued);
@@ -27,8 +27,7 @@ pub fn draw_accesses(
         let Access { issued, accepted, completed, written, found, .. } = access;
         let track = rows.take(file, issued, written.unwrap_or(completed));
         let address = Value::Address(access.line.base().0);
-        let text = file.text(&instructions.text(access.pc));
-        let name = file.name(instructions.name(access.pc));
+        let (name, text) = instructions.numbers(file, access.pc);
         let whole = Slice {
             track,
             depth: 0,
@@ -44,8 +43,8 @@ pub fn draw_accesses(
             ],
         };
         file.slice(whole);
-        let mut stage = |name: &str, from, to, flow| {
-            let name = file.name(name);
+        let mut stage = |name: &'static str, from, to, flow| {
+            let name = file.label(name);
             file.slice(Slice {
                 depth: 1,
                 from,
@@ -97,9 +96,12 @@ pub fn draw_networks(file: &mut TraceFile, packets: &[Packet], visits: &[Visit],
         let mut changes = Vec::new();
         for (from, to, number) in ways {
             changes.extend([(from, true), (to, false)]);
-            let track = rows.take(file, from, to);
             let packet = &packets[number];
-            let name = file.name(kind_of(packet.kind));
+            if !packet.is_drawn {
+                continue;
+            }
+            let track = rows.take(file, from, to);
+            let name = file.label(kind_of(packet.kind));
             file.slice(Slice {
                 track,
                 depth: 0,
@@ -139,13 +141,16 @@ pub fn draw_partitions(
         for visit in of_slice {
             let Some((left, level)) = visit.left else { continue };
             changes.extend([(visit.arrived, true), (left, false)]);
+            if !visit.is_drawn {
+                continue;
+            }
             let track = rows.take(file, visit.arrived, left);
             let whole = Slice {
                 track,
                 depth: 0,
                 from: visit.arrived,
                 to: left,
-                name: file.name(kind_of(visit.kind)),
+                name: file.label(kind_of(visit.kind)),
                 category: "llc",
                 flow: flow(visit.packet),
                 values: [
@@ -155,8 +160,8 @@ pub fn draw_partitions(
                 ],
             };
             file.slice(whole);
-            let mut stage = |name: &str, from, to| {
-                let name = file.name(name);
+            let mut stage = |name: &'static str, from, to| {
+                let name = file.label(name);
                 let (depth, category, flow, values) = (1, "stage", None, [None; 3]);
                 file.slice(Slice { depth, from, to, name, category, flow, values, ..whole });
             };
@@ -178,8 +183,11 @@ pub fn draw_partitions(
         for transfer in of_channel {
             let Some(to) = transfer.to else { continue };
             changes.extend([(transfer.from, true), (to, false)]);
+            if !transfer.is_drawn {
+                continue;
+            }
             let track = rows.take(file, transfer.from, to);
-            let name = file.name(if transfer.writes { "write" } else { "read" });
+            let name = file.label(if transfer.writes { "write" } else { "read" });
             file.slice(Slice {
                 track,
                 depth: 0,

@@ -11,6 +11,7 @@ mod options;
 pub mod proto;
 pub(crate) mod requests;
 mod rows;
+mod sample;
 pub(crate) mod slices;
 mod text;
 mod warps;
@@ -29,11 +30,17 @@ use crate::makers::Makers;
 use file::{Slice, TraceFile, Value};
 use l1d::recording_l1ds;
 use requests::accesses;
+use sample::Sample;
 use slices::Slices;
 use text::Instructions;
 
 /// Cycles over which commands of DRAM are counted together.
 const ROW_CYCLES: u64 = 100;
+
+/// Names of a sampled trace's metadata: every how many-th memory request of an SM it has,
+pub const SAMPLED_REQUESTS: &str = "strata.every_nth_request";
+/// and every how many-th warp slot.
+pub const SAMPLED_WARPS: &str = "strata.every_nth_warp";
 
 /// Row commands of a channel in some core cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +73,7 @@ pub struct Tracer {
     /// The module's text.
     ptx: String,
     sms: Vec<(u16, Arc<SmLog>)>,
+    sample: Sample,
     file: TraceFile,
     next_flow: u64,
     /// Whether any cycle was in the window.
@@ -76,18 +84,22 @@ impl Tracer {
     /// A trace of a run on a machine, of a program whose module has this text.
     ///
     /// # Errors
-    /// An SM that cannot be traced; or that the trace has no cycles.
+    /// An SM that cannot be traced; or that the trace has nothing in it.
     pub fn new(machine: &Machine, options: TraceOptions, ptx: &str) -> Result<Tracer, String> {
-        if options.cycles == 0 {
-            return Err("a trace of 0 cycles: expected at least 1".into());
-        }
+        options.check()?;
         let sms = options.sms(machine)?;
+        let mut file = TraceFile::default();
+        if (options.sample, options.sample_warps) != (1, 1) {
+            let every = [(SAMPLED_REQUESTS, options.sample), (SAMPLED_WARPS, options.sample_warps)];
+            file.metadata(&every);
+        }
         Ok(Tracer {
+            sample: Sample::new(options.sample),
             options,
             slices: Slices::new(machine, usize::MAX)?,
             ptx: ptx.to_owned(),
             sms: sms.into_iter().map(|sm| (sm, Log::closed())).collect(),
-            file: TraceFile::default(),
+            file,
             next_flow: 1,
             has_any: false,
         })
@@ -96,7 +108,9 @@ impl Tracer {
     /// The makers of a machine whose parts record what they do, with accounts of these kinds.
     pub fn makers(&self, accounts: Vec<Key>) -> Makers<'static> {
         let logs: HashMap<u16, Arc<SmLog>> = self.sms.iter().cloned().collect();
-        Makers { l1d: recording_l1ds(logs.clone()), accounts, records: logs, ..self.slices.makers() }
+        let warps = self.options.warps();
+        let records = logs.iter().map(|(sm, log)| (*sm, (log.clone(), warps))).collect();
+        Makers { l1d: recording_l1ds(logs), accounts, records, ..self.slices.makers() }
     }
 
     /// A launch begins in a core cycle. Returns when row commands are counted.
@@ -117,7 +131,7 @@ impl Tracer {
         }
         self.has_any = true;
         let ptx = std::mem::take(&mut self.ptx);
-        let instructions = Instructions::new(&launch.kernel, &ptx);
+        let mut instructions = Instructions::new(&launch.kernel, &ptx);
         self.draw_launch(launch, from, to);
         let first_flow = self.next_flow;
         let mut packets = Vec::new();
@@ -125,15 +139,19 @@ impl Tracer {
         for (sm, log) in &self.sms {
             let mut events = log.take();
             events.sort_by_key(|(cycle, _): &(Cycle, SmEvent)| *cycle);
-            let mut accesses = accesses(NodeId(*sm), &events, &mut packets);
-            accesses.retain(|access| from <= access.issued);
+            let first = packets.len();
+            let mut draws = |issued| from <= issued && self.sample.takes_access(*sm);
+            let mut accesses = accesses(NodeId(*sm), &events, &mut packets, &mut draws);
+            accesses.retain(|access| access.is_drawn);
+            self.sample.choose_packets(*sm, &accesses, &mut packets, first);
             of_sms.push((*sm, events, accesses));
         }
-        let visits = self.slices.visits(&mut packets);
+        let mut visits = self.slices.visits(&mut packets);
+        self.sample.choose_visits(&mut visits, &packets);
         for (sm, events, accesses) in of_sms {
             let process = self.file.process(&format!("SM {sm}"));
-            warps::draw(&mut self.file, process, &events, &instructions, to);
-            memory::draw_accesses(&mut self.file, process, accesses, &packets, &instructions, first_flow);
+            warps::draw(&mut self.file, process, &events, &mut instructions, to);
+            memory::draw_accesses(&mut self.file, process, accesses, &packets, &mut instructions, first_flow);
         }
         memory::draw_networks(&mut self.file, &packets, &visits.visits, first_flow);
         let map = self.slices.map;

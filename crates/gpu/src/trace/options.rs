@@ -18,15 +18,49 @@ pub struct TraceOptions {
     pub launch: Option<u64>,
     /// Only these SMs; all of them if it is empty.
     pub sms: Vec<u16>,
+    /// Of an SM's memory requests the first and every so many-th behind it; 1: all of them.
+    pub sample: u64,
+    /// Of an SM's warp slots the first and every so many-th behind it; 1: all of them.
+    pub sample_warps: u64,
 }
 
 impl Default for TraceOptions {
     fn default() -> TraceOptions {
-        TraceOptions { from: 0, cycles: WINDOW_CYCLES, launch: None, sms: Vec::new() }
+        TraceOptions {
+            from: 0,
+            cycles: WINDOW_CYCLES,
+            launch: None,
+            sms: Vec::new(),
+            sample: 1,
+            sample_warps: 1,
+        }
     }
 }
 
 impl TraceOptions {
+    /// Checks that something is traced.
+    ///
+    /// # Errors
+    /// The number that is 0.
+    pub fn check(&self) -> Result<(), String> {
+        for (value, what) in [
+            (self.cycles, "a trace of 0 cycles"),
+            (self.sample, "a trace of every 0th request"),
+            (self.sample_warps, "a trace of every 0th warp"),
+        ] {
+            if value == 0 {
+                return Err(format!("{what}: expected at least 1"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The warp slots that are traced, a bit each.
+    pub fn warps(&self) -> u64 {
+        let every = usize::try_from(self.sample_warps).unwrap_or(usize::MAX);
+        (0..u64::BITS).step_by(every).fold(0, |warps, warp| warps | 1 << warp)
+    }
+
     /// The SMs that are traced, in order.
     ///
     /// # Errors
@@ -63,5 +97,25 @@ mod tests {
         assert_eq!([launch.window(0, 0), launch.window(3, 120)], [0..0, 220..270]);
         let all = TraceOptions { cycles: u64::MAX, from: 1, ..TraceOptions::default() };
         assert_eq!(all.window(0, 0), 1..u64::MAX);
+    }
+
+    #[test]
+    fn a_sample_of_warps_begins_with_the_first() {
+        let every = |sample_warps| TraceOptions { sample_warps, ..TraceOptions::default() }.warps();
+        assert_eq!(
+            [every(1), every(3), every(63), every(64), every(u64::MAX)],
+            [u64::MAX, 0x9249_2492_4924_9249, 1 << 63 | 1, 1, 1]
+        );
+    }
+
+    #[test]
+    fn nothing_is_traced_of_every_0th() {
+        for (options, what) in [
+            (TraceOptions { sample: 0, ..TraceOptions::default() }, "request"),
+            (TraceOptions { sample_warps: 0, ..TraceOptions::default() }, "warp"),
+        ] {
+            assert_eq!(options.check(), Err(format!("a trace of every 0th {what}: expected at least 1")));
+        }
+        assert_eq!(TraceOptions::default().check(), Ok(()));
     }
 }

@@ -11,6 +11,9 @@ pub struct Trace {
 /// One entry of a file.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TracePacket {
+    /// What is said of the whole trace.
+    #[prost(message, optional, tag = "5")]
+    pub chrome_events: Option<ChromeEventBundle>,
     /// In nanoseconds, which stand for core cycles.
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
@@ -29,6 +32,26 @@ pub struct TracePacket {
     /// A new track.
     #[prost(message, optional, tag = "60")]
     pub track_descriptor: Option<TrackDescriptor>,
+}
+
+/// What is said of the whole trace, in a message of Chrome's traces; the trace processor has it in its table `metadata`, by names that
+/// begin with `cr-`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct ChromeEventBundle {
+    /// Names and values.
+    #[prost(message, repeated, tag = "2")]
+    pub metadata: Vec<ChromeMetadata>,
+}
+
+/// A name and its value.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct ChromeMetadata {
+    /// The name.
+    #[prost(string, optional, tag = "1")]
+    pub name: Option<String>,
+    /// The value.
+    #[prost(int64, optional, tag = "4")]
+    pub int_value: Option<i64>,
 }
 
 /// The beginning or end of a slice, or a counter's value.

@@ -25,6 +25,8 @@ pub struct Packet {
     pub visit: Option<usize>,
     /// When its answer came to the L1D.
     pub answered: Option<u64>,
+    /// Whether it is in the trace.
+    pub is_drawn: bool,
 }
 
 /// What an access found in the L1D.
@@ -59,6 +61,18 @@ pub struct Access {
     pub written: Option<u64>,
     /// What it found.
     pub found: Found,
+    /// Whether it is in the trace.
+    pub is_drawn: bool,
+}
+
+impl Access {
+    /// The packet that it waited for, by its place among all packets.
+    pub fn packet(&self) -> Option<usize> {
+        match self.found {
+            Found::Miss(packet) | Found::Merged(packet) => Some(packet),
+            Found::Hit | Found::Store => None,
+        }
+    }
 }
 
 /// A request in a slice of the last-level cache.
@@ -80,6 +94,8 @@ pub struct Visit {
     pub left: Option<(u64, Level)>,
     /// The packet, by its place among all packets, if its SM is traced.
     pub packet: Option<usize>,
+    /// Whether it is in the trace.
+    pub is_drawn: bool,
 }
 
 /// A request to DRAM.
@@ -97,6 +113,8 @@ pub struct Transfer {
     pub to: Option<u64>,
     /// The packet behind it.
     pub packet: Option<usize>,
+    /// Whether it is in the trace.
+    pub is_drawn: bool,
 }
 
 /// An access under way.
@@ -107,8 +125,14 @@ struct Open {
     packet: Option<usize>,
 }
 
-/// Accesses of an SM, in the order in which they are complete; adds the packets of its L1D.
-pub fn accesses(node: NodeId, events: &[(Cycle, SmEvent)], packets: &mut Vec<Packet>) -> Vec<Access> {
+/// Accesses of an SM, in the order in which they are complete; adds the packets of its L1D. `draws` says of each access in turn, by when its
+/// instruction came to the load/store unit, whether it is in the trace.
+pub fn accesses(
+    node: NodeId,
+    events: &[(Cycle, SmEvent)],
+    packets: &mut Vec<Packet>,
+    draws: &mut dyn FnMut(u64) -> bool,
+) -> Vec<Access> {
     let mut open: Vec<Open> = Vec::new();
     let mut done: Vec<Access> = Vec::new();
     let mut under_way: HashMap<LineAddress, Unanswered<usize, u32>> = HashMap::new();
@@ -125,12 +149,14 @@ pub fn accesses(node: NodeId, events: &[(Cycle, SmEvent)], packets: &mut Vec<Pac
                     completed: now.0,
                     written: None,
                     found: Found::Store,
+                    is_drawn: draws(issued.0),
                 };
                 open.push(Open { token, access, waits, packet: None });
             }
             SmEvent::Sent { line, tag, kind, words } => {
                 let number = packets.len();
-                packets.push(Packet { node, tag, line, kind, sent: now.0, visit: None, answered: None });
+                let (sent, is_drawn) = (now.0, true);
+                packets.push(Packet { node, tag, line, kind, sent, visit: None, answered: None, is_drawn });
                 under_way.entry(line).or_default().add(number, tag, words);
                 // It belongs to the oldest access of the line that has none.
                 let asks = matches!(kind, TouchKind::Load | TouchKind::Atomic);
@@ -247,8 +273,17 @@ impl Visits {
                     here.entry(Asker::of(&name)).or_default().add(number, name.tag, words);
                     waiting.entry(line).or_default().push(number);
                     let (client, arrived) = (name.client, now);
-                    let visit =
-                        Visit { slice, client, kind, line, arrived, transfer: None, left: None, packet };
+                    let visit = Visit {
+                        slice,
+                        client,
+                        kind,
+                        line,
+                        arrived,
+                        transfer: None,
+                        left: None,
+                        packet,
+                        is_drawn: true,
+                    };
                     self.visits.push(visit);
                 }
                 SliceEvent::Left { name, level, words } => {
@@ -276,6 +311,7 @@ impl Visits {
                         from: now,
                         to: None,
                         packet,
+                        is_drawn: true,
                     });
                 }
                 SliceEvent::Done(name) => {

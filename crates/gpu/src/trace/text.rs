@@ -2,25 +2,39 @@
 
 use strata_ptx::program::Kernel;
 
+use super::file::{Text, TraceFile};
+
 /// Names and texts of a kernel's instructions.
 pub struct Instructions<'a> {
     kernel: &'a Kernel,
     lines: Vec<&'a str>,
+    /// By instruction: the numbers of its name and its text, once a file has them.
+    numbers: Vec<Option<(Text, Text)>>,
 }
 
 impl<'a> Instructions<'a> {
     /// Of a kernel of the module with this text.
     pub fn new(kernel: &'a Kernel, ptx: &'a str) -> Instructions<'a> {
-        Instructions { kernel, lines: ptx.lines().collect() }
+        Instructions { kernel, lines: ptx.lines().collect(), numbers: vec![None; kernel.code.len()] }
+    }
+
+    /// The numbers of an instruction's name and text in a file, always the same one.
+    pub fn numbers(&mut self, file: &mut TraceFile, pc: u32) -> (Text, Text) {
+        if let Some(numbers) = self.numbers[pc as usize] {
+            return numbers;
+        }
+        let numbers = (file.name(self.name(pc)), file.text(&self.text(pc)));
+        self.numbers[pc as usize] = Some(numbers);
+        numbers
     }
 
     /// An instruction's mnemonic, with its types: `ld.global.f32`.
-    pub fn name(&self, pc: u32) -> &str {
+    fn name(&self, pc: u32) -> &str {
         mnemonic(self.line(pc).1)
     }
 
     /// Its line and what stands there.
-    pub fn text(&self, pc: u32) -> String {
+    fn text(&self, pc: u32) -> String {
         match self.line(pc) {
             (number, "") => number,
             (number, line) => {

@@ -12,17 +12,16 @@ pub fn draw(
     file: &mut TraceFile,
     process: Process,
     events: &[(Cycle, SmEvent)],
-    instructions: &Instructions<'_>,
+    instructions: &mut Instructions<'_>,
     end: u64,
 ) {
-    // By warp, since when it waits for what.
-    let mut waiting: Vec<Option<(u64, Stall)>> = Vec::new();
+    let mut warps = Warps { process, tracks: Vec::new(), waiting: Vec::new() };
+    let (mut queue, mut outstanding) = (None, None);
     for (now, event) in events {
         match *event {
             SmEvent::Issued { warp, pc, cta, lanes } => {
-                let track = thread(file, process, warp);
-                let text = file.text(&instructions.text(pc));
-                let name = file.name(instructions.name(pc));
+                let track = warps.thread(file, warp);
+                let (name, text) = instructions.numbers(file, pc);
                 let values = [
                     ("ptx", Value::Text(text)),
                     ("cta", Value::Number(cta)),
@@ -40,19 +39,17 @@ pub fn draw(
                 });
             }
             SmEvent::Waits { warp, cause } => {
-                let place = usize::from(warp);
-                if waiting.len() <= place {
-                    waiting.resize(place + 1, None);
-                }
-                let before = waiting[place].replace((now.0, cause));
-                wait(file, process, warp, before, now.0);
+                let before = warps.begins_to_wait(warp, now.0, cause);
+                warps.draw_wait(file, warp, before, now.0);
             }
             SmEvent::Queued { instructions } => {
-                let track = file.counter(process.track, "LSU queue", "instructions");
+                let counter = || file.counter(process.track, "LSU queue", "instructions");
+                let track = *queue.get_or_insert_with(counter);
                 file.count(track, now.0, instructions.into());
             }
             SmEvent::Outstanding { requests } => {
-                let track = file.counter(process.track, "L1D requests outstanding", "requests");
+                let counter = || file.counter(process.track, "L1D requests outstanding", "requests");
+                let track = *outstanding.get_or_insert_with(counter);
                 file.count(track, now.0, requests.into());
             }
             SmEvent::Access { .. }
@@ -62,23 +59,49 @@ pub fn draw(
             | SmEvent::Answered { .. } => {}
         }
     }
-    for (warp, last) in (0..).zip(waiting) {
-        wait(file, process, warp, last, end);
+    for (warp, last) in (0..).zip(std::mem::take(&mut warps.waiting)) {
+        warps.draw_wait(file, warp, last, end);
     }
 }
 
-fn thread(file: &mut TraceFile, process: Process, warp: u8) -> Track {
-    file.thread(process, warp.into(), &format!("warp {warp}"))
+/// The warps of an SM.
+struct Warps {
+    process: Process,
+    /// By warp: its track, and the one below for what it waits for, once the file has them.
+    tracks: Vec<(Option<Track>, Option<Track>)>,
+    /// By warp: since when it waits for what.
+    waiting: Vec<Option<(u64, Stall)>>,
 }
 
-/// Draws what a warp waited for until `to`.
-fn wait(file: &mut TraceFile, process: Process, warp: u8, waited: Option<(u64, Stall)>, to: u64) {
-    let Some((from, cause)) = waited.filter(|(_, cause)| *cause != Stall::NoWarp) else { return };
-    let warp = thread(file, process, warp);
-    let track = file.track(warp, "waits for", 0);
-    let name = file.name(awaited(cause));
-    let (category, flow, values) = ("wait", None, [None; 3]);
-    file.slice(Slice { track, depth: 0, from, to, name, category, flow, values });
+impl Warps {
+    fn thread(&mut self, file: &mut TraceFile, warp: u8) -> Track {
+        let place = usize::from(warp);
+        if self.tracks.len() <= place {
+            self.tracks.resize(place + 1, (None, None));
+        }
+        let thread = || file.thread(self.process, warp.into(), &format!("warp {warp}"));
+        *self.tracks[place].0.get_or_insert_with(thread)
+    }
+
+    /// A warp waits for something else from now on. Returns what it waited for before.
+    fn begins_to_wait(&mut self, warp: u8, now: u64, cause: Stall) -> Option<(u64, Stall)> {
+        let place = usize::from(warp);
+        if self.waiting.len() <= place {
+            self.waiting.resize(place + 1, None);
+        }
+        self.waiting[place].replace((now, cause))
+    }
+
+    /// Draws what a warp waited for until `to`.
+    fn draw_wait(&mut self, file: &mut TraceFile, warp: u8, waited: Option<(u64, Stall)>, to: u64) {
+        let Some((from, cause)) = waited.filter(|(_, cause)| *cause != Stall::NoWarp) else { return };
+        let thread = self.thread(file, warp);
+        let below = || file.track(thread, "waits for", 0);
+        let track = *self.tracks[usize::from(warp)].1.get_or_insert_with(below);
+        let name = file.label(awaited(cause));
+        let (category, flow, values) = ("wait", None, [None; 3]);
+        file.slice(Slice { track, depth: 0, from, to, name, category, flow, values });
+    }
 }
 
 /// What a warp waits for.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import threading
 import warnings
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,7 @@ import numpy as np
 
 from . import _native, _progress
 from .checkpoint import part
-from .errors import Cancelled, NotFinished, WrongResults
+from .errors import Cancelled, NotFinished, StrataError, WrongResults
 from .machine import Machine, machine_of
 from .program import Program, program_of
 from .result import Result
@@ -42,6 +43,13 @@ def run(
     max_cycles: int | None = None,
     timeline: int | None = None,
     by: str | Iterable[str] = (),
+    trace: str | os.PathLike | None = None,
+    trace_from: int | None = None,
+    trace_cycles: int | None = None,
+    trace_launch: int | None = None,
+    trace_sms: Iterable[int] | None = None,
+    trace_sample: int | None = None,
+    trace_sample_warps: int | None = None,
     progress: bool | None = None,
     cancel: threading.Event | None = None,
 ) -> Result:
@@ -58,6 +66,9 @@ def run(
     max_cycles: core cycles after which the run is given up.
     timeline: length of a span in cycles; the result then has counters over time.
     by: parts whose counters the result has, too: `sm`, `slice`, `channel`, `launch`, `line`, `instruction`, `cta`, `buffer`, `level`.
+    trace: a file for what warps, accesses, packets and DRAM do in each cycle, which https://ui.perfetto.dev opens (docs/trace.md).
+    trace_from, trace_cycles, trace_launch, trace_sms: the part of the run that is traced.
+    trace_sample, trace_sample_warps: of an SM, trace only every so many-th memory request, and every so many-th warp slot.
     progress: whether to show a bar; by default in notebooks and terminals.
     cancel: an event that stops this run, and no other, when another thread sets it. Ctrl-C stops the main thread's run.
 
@@ -66,13 +77,18 @@ def run(
     """
     program = program_of(program, size)
     machine = machine_of(machine, systems, set)
+    traced = {
+        "from": trace_from, "cycles": trace_cycles, "launch": trace_launch, "sms": None if trace_sms is None else list(trace_sms),
+        "sample": trace_sample, "sample_warps": trace_sample_warps,
+    }
+    file = _trace_file(trace, traced)
     with _progress.ctas(progress, program.name) as show:
         native = _native.run(
             program._native,
             machine._native,
             {
                 "threads": threads, "check": check, "max_cycles": max_cycles, "span": timeline, "by": [by] if isinstance(by, str) else list(by),
-                "command": _progress.command(), "cancel": cancel, "progress": show,
+                "trace": None if file is None else traced, "command": _progress.command(), "cancel": cancel, "progress": show,
                 "part": part(
                     from_launch=from_launch, from_cta=from_cta, from_instruction=from_instruction, from_checkpoint=from_checkpoint,
                     to_launch=to_launch, for_ctas=for_ctas, for_cycles=for_cycles, for_instructions=for_instructions, kernel=kernel,
@@ -81,6 +97,8 @@ def run(
             },
         )
     result = Result(native)
+    if file is not None:
+        _write_trace(file, native)
     for warning in result.warnings:
         warnings.warn(warning, stacklevel=2)
     if native.stopped is not None:
@@ -89,6 +107,35 @@ def run(
         raise WrongResults("; ".join(native.problems), result)
     _give_back(program, result)
     return result
+
+
+def _trace_file(trace: str | os.PathLike | None, traced: Mapping[str, Any]) -> pathlib.Path | None:
+    """The file of a trace, if there is one, which can be written."""
+    if trace is None:
+        given = [name for name, value in traced.items() if value is not None]
+        if given:
+            raise StrataError(f"trace_{given[0]}: found it without a file, expected `trace`, too")
+        return None
+    file = pathlib.Path(trace)
+    is_new = not file.exists()
+    try:
+        file.open("ab").close()
+    except OSError as error:
+        raise StrataError(f"{file}: {error.strerror}, expected a file that can be written") from None
+    if is_new:
+        file.unlink()
+    return file
+
+
+def _write_trace(file: pathlib.Path, native: _native.Run) -> None:
+    """Writes a run's trace, if it has one."""
+    bytes_of_it = native.trace()
+    if bytes_of_it is not None:
+        file.write_bytes(bytes_of_it)
+    elif native.stopped is None:
+        warnings.warn(
+            f"{file}: no launch ran in the cycles of the trace; trace_from and trace_launch choose them", stacklevel=3
+        )
 
 
 def _give_back(program: Program, result: Result) -> None:

@@ -92,10 +92,10 @@ impl Ledger {
         }
     }
 
-    /// The ledger of an SM that also records its events.
+    /// The ledger of an SM that also records its events. `warps`: the slots of those whose instructions and waits are among them.
     #[must_use]
-    pub fn with_record(self, log: Arc<SmLog>) -> Ledger {
-        Ledger { recorder: Some(Recorder::new(log)), ..self }
+    pub fn with_record(self, log: Arc<SmLog>, warps: u64) -> Ledger {
+        Ledger { recorder: Some(Recorder::new(log, warps)), ..self }
     }
 
     /// The ledger of an SM that also remembers at most so many steps at a time for the critical path. `log` is that of its L1D's packets.
@@ -128,6 +128,21 @@ impl Ledger {
     #[inline]
     pub(crate) fn path(&mut self) -> Option<&mut PathRecorder> {
         self.path.as_deref_mut()
+    }
+
+    /// Whether anything is charged.
+    #[inline]
+    pub(crate) fn has_accounts(&self) -> bool {
+        !self.tables.is_empty()
+    }
+
+    /// Whether nothing that happens from this cycle of the launch on is charged, recorded or remembered.
+    #[inline]
+    pub(crate) fn is_over(&self, now: Cycle) -> bool {
+        !self.has_accounts()
+            && self.path.is_none()
+            && self.queue.is_none()
+            && self.recorder.as_ref().is_none_or(|recorder| recorder.is_over(now))
     }
 
     /// Begins the accounts of a launch.
@@ -184,6 +199,14 @@ impl Ledger {
         (active, lanes): (u32, u32),
         now: Cycle,
     ) {
+        let cta = self.warps[warp].cta;
+        if let Some(recorder) = &self.recorder {
+            let warp = warp as u8;
+            recorder.record_of(warp, now, SmEvent::Issued { warp, pc, cta, lanes });
+        }
+        if !self.has_accounts() {
+            return;
+        }
         self.lost[scheduler % SCHEDULERS].end();
         let of = &mut self.warps[warp];
         of.last = pc;
@@ -191,9 +214,7 @@ impl Ledger {
             members(*bits).for_each(|bit| of.writers[64 * word + bit] = pc);
         }
         members(instruction.pred_writes.into()).for_each(|predicate| of.predicate_writers[predicate] = pc);
-        let at = At { pc, cta: of.cta };
-        self.record(now, SmEvent::Issued { warp: warp as u8, pc, cta: at.cta, lanes });
-        self.charge(Some(at), |account| account.issue((instruction, class), active, lanes));
+        self.charge(Some(At { pc, cta }), |account| account.issue((instruction, class), active, lanes));
     }
 
     /// The instruction of a warp that writes what another one waits for.
@@ -240,6 +261,9 @@ impl Ledger {
         counters: Moved<N>,
         moved: &[u64; N],
     ) {
+        if !self.has_accounts() {
+            return;
+        }
         let add = |to: &mut LsuStatistics| {
             counters(to).into_iter().zip(moved).for_each(|(counter, more)| *counter += more);
         };
@@ -252,18 +276,26 @@ impl Ledger {
         let at = self.at(offered.warp.into(), offered.pc);
         let Offered { token, pc, warp, line, bytes, waits } = offered;
         self.record(now, SmEvent::Access { token, warp, pc, line, bytes, waits, issued });
+        if !self.has_accounts() {
+            return;
+        }
         self.answers.accepted(token, InFlight { at, line, bytes, since: now, waits });
     }
 
     /// Bytes of a line have come to the L1D.
     pub(crate) fn answered(&mut self, line: LineAddress, level: Level, now: Cycle) {
-        self.answers.answered(line, level, now);
+        if self.has_accounts() {
+            self.answers.answered(line, level, now);
+        }
     }
 
     /// The L1D has completed an access, which the load/store unit has counted.
     pub(crate) fn completed(&mut self, token: u32, now: Cycle) {
-        self.charged.completions += 1;
         self.record(now, SmEvent::Completed { token });
+        if !self.has_accounts() {
+            return;
+        }
+        self.charged.completions += 1;
         let access = self.answers.completed(token);
         let served = access.waits.then(|| (self.answers.source(&access), now.since(access.since)));
         self.charge_access(access.at, Some(access.line), |account| account.complete(access.bytes, served));

@@ -64,8 +64,17 @@ impl Lsu {
 
     /// Begins the accounts of a launch, with nothing in them.
     pub fn begin_accounts(&mut self, launch: &Launch) {
+        self.ledger = self.ledger.take().or(self.resting.take());
         if let Some(ledger) = &mut self.ledger {
             ledger.begin(launch, &self.statistics);
+        }
+    }
+
+    /// Lays the ledger aside until the next launch, if nothing concerns it from this cycle on.
+    #[inline]
+    pub(crate) fn rest_ledger(&mut self, now: Cycle) {
+        if self.ledger.as_ref().is_some_and(|ledger| ledger.is_over(now)) {
+            self.resting = self.ledger.take();
         }
     }
 

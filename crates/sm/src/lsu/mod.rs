@@ -127,6 +127,8 @@ pub struct Lsu {
     statistics: LsuStatistics,
     /// What the SM counts by instruction, CTA or buffer, where that is asked for.
     ledger: Option<Box<Ledger>>,
+    /// The same, while nothing of the launch concerns it any more.
+    resting: Option<Box<Ledger>>,
 }
 
 impl Lsu {
@@ -174,6 +176,7 @@ impl Lsu {
             accesses_per_cycle: 1,
             statistics: LsuStatistics::default(),
             ledger: None,
+            resting: None,
         })
     }
 

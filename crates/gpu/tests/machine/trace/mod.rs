@@ -1,7 +1,9 @@
 //! Traces: the slices of a load known by hand, counts that are the counters', and the same bytes on any number of threads.
 
 pub mod read;
+mod sample;
 
+use strata_engine::statistics::Group;
 use strata_gpu::device::TimedDevice;
 use strata_gpu::gpu::Gpu;
 use strata_gpu::machine::Machine;
@@ -13,7 +15,8 @@ use strata_workloads::{Arg, Device, HostProgram, Module, Shape, Size, find};
 use crate::support::{PLAIN, gtx480, module};
 use read::{Read, Slice};
 
-const EVERYTHING: TraceOptions = TraceOptions { from: 0, cycles: u64::MAX, launch: None, sms: Vec::new() };
+const EVERYTHING: TraceOptions =
+    TraceOptions { from: 0, cycles: u64::MAX, launch: None, sms: Vec::new(), sample: 1, sample_warps: 1 };
 
 fn traced(
     machine: &Machine,
@@ -66,21 +69,31 @@ pub fn follow_chain(device: &mut TimedDevice<'_>) {
     device.launch("k", Shape::new([1, 1, 1], [1, 1, 1]), &[Arg::Ptr(buffer)]).unwrap();
 }
 
-/// Traces the chase. Returns the trace, and the LSU's latency of all instructions.
-pub fn chase(machine: &Machine) -> (Read, u64) {
-    let text = module(CHASE);
-    let tracer = Tracer::new(machine, EVERYTHING, &text).unwrap();
+/// Traces a kernel, which `go` launches. Returns the trace and the run's statistics.
+fn traced_kernel(
+    machine: &Machine,
+    kernel: &str,
+    options: &TraceOptions,
+    go: impl Fn(&mut TimedDevice<'_>),
+) -> (Read, Vec<Group>) {
+    let text = module(kernel);
+    let tracer = Tracer::new(machine, options.clone(), &text).unwrap();
     let gpu = Gpu::with(machine, PLAIN, tracer.makers(Vec::new())).unwrap();
     let mut progress = |_: &strata_gpu::Progress| {};
-    let module = Module { name: "chase.ptx", text: &text };
+    let module = Module { name: "kernel.ptx", text: &text };
     let mut device = TimedDevice::on(gpu, machine, module, &mut progress).unwrap();
     device.gpu().trace(tracer);
-    follow_chain(&mut device);
+    go(&mut device);
     let groups = device.statistics();
-    let lsu = groups.iter().find(|group| group.name == "lsu").unwrap();
-    let latency = lsu.get("latency_cycles").unwrap();
     let trace = device.gpu().take_trace().unwrap().into_bytes().unwrap();
-    (Read::new(&trace), latency)
+    (Read::new(&trace), groups)
+}
+
+/// Traces the chase. Returns the trace, and the LSU's latency of all instructions.
+pub fn chase(machine: &Machine) -> (Read, u64) {
+    let (read, groups) = traced_kernel(machine, CHASE, &EVERYTHING, follow_chain);
+    let lsu = groups.iter().find(|group| group.name == "lsu").unwrap();
+    (read, lsu.get("latency_cycles").unwrap())
 }
 
 /// The stages of an access: slices that begin where the one before ends.
