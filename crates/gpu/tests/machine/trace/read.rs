@@ -28,9 +28,12 @@ pub struct Read {
     pub processes: Vec<String>,
     /// What is said of the whole trace.
     pub metadata: Vec<(String, i64)>,
-    /// By track: the names of process and counter, and when it took which values. In order.
-    pub counters: Vec<(String, String, Vec<(u64, u64)>)>,
+    /// In order.
+    pub counters: Vec<Counter>,
 }
+
+/// A counter's track: the names of process and counter, and when it took which values.
+pub type Counter = (String, String, Vec<(u64, u64)>);
 
 /// A track: the names of its process and of itself.
 type Place = (String, String);
