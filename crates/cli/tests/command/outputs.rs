@@ -265,7 +265,8 @@ fn a_trace_is_of_cycles_that_are_simulated_on_sms_that_are_there() {
             .concat(),
     );
     let sample = std::fs::read(&sample).unwrap();
-    assert!(4 * sample.len() < trace.len(), "{} of {} bytes", sample.len(), trace.len());
+    // Names are in both, and so short a trace has few requests.
+    assert!(2 * sample.len() < trace.len(), "{} of {} bytes", sample.len(), trace.len());
     let late = ["run", "saxpy", "--trace", &file, "--trace-from", "1000000000"];
     // The run has its summary all the same.
     let Ran { status, out, err } = strata(&late);
