@@ -452,3 +452,21 @@ fn a_critical_path_is_as_long_as_its_launches() {
     let both = refused(&["run", "atax", "--critical-path", "--trace", "never.pftrace"]);
     assert!(both.contains("'--critical-path' cannot be used with '--trace <FILE>'"), "{both}");
 }
+
+#[test]
+fn a_trace_and_queues_are_of_an_llc_that_never_misses_too() {
+    let machine =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu/machines/gtx480.toml")).unwrap();
+    let (before, conventional) = machine.split_once("[llc.conventional]").unwrap();
+    let (_, behind) = conventional.split_once("\n[").unwrap();
+    let keys = ["request_queue", "rop_latency_cycles", "hit_latency_cycles", "reply_queue", "atomic_cycles"];
+    let ideal = keys.map(|key| format!("{key} = {{ value = 8, source = \"ASSUMED: a test\" }}\n")).concat();
+    let text = format!("{before}[llc.ideal]\n{ideal}\n[{behind}");
+    let folder = folder("ideal", &[("ideal.toml", &text)]);
+    let [machine, file] = ["ideal.toml", "run.pftrace"].map(|name| folder.join(name).display().to_string());
+    let run = ["run", "saxpy", "--machine", &machine];
+    let out = well(&[&run[..], &["--trace", &file, "--by", "queue"]].concat());
+    // It has no MSHRs, and asks DRAM for nothing.
+    assert!(out.contains("LSU queues  L1D MSHRs  L1D requests  DRAM queues\n"), "{out}");
+    assert!(std::fs::read(&file).unwrap().len() > 1000);
+}
