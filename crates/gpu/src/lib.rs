@@ -13,6 +13,7 @@ pub mod gpu;
 pub mod machine;
 mod makers;
 mod multiprocessor;
+mod observed;
 mod part;
 pub mod position;
 pub mod profile;

@@ -10,9 +10,10 @@ use strata_engine::{ClockRatio, Cycle, Gauge, Used};
 
 use crate::machine::Machine;
 use crate::makers::Makers;
+use crate::observed::{ObservedL1d, ObservedLlc};
 use crate::results::queue_groups;
-use l1d::WatchedL1d;
-use llc::WatchedLlc;
+use l1d::L1dGauges;
+use llc::LlcGauges;
 
 /// Gauges of the queues of one kind, as the parts that have them are built.
 #[derive(Clone, Debug, Default)]
@@ -67,12 +68,17 @@ impl Queues {
             l1d: Box::new(move |design, site| {
                 let is_watched = watched.contains(&usize::from(site.node.0));
                 let l1d = build_l1d(design, site)?;
-                Ok(if is_watched { Box::new(WatchedL1d::new(l1d, &mshrs, &requests)) } else { l1d })
+                if !is_watched {
+                    return Ok(l1d);
+                }
+                let gauges = L1dGauges::new(&*l1d, &mshrs, &requests);
+                Ok(Box::new(ObservedL1d::new(l1d, gauges)))
             }),
             llc: Box::new(move |design, site| {
                 let (channel, _) = map.channel_of(site.slice);
                 let llc = build_llc(design, site)?;
-                Ok(Box::new(WatchedLlc::new(llc, &slice_mshrs, channels[usize::from(channel)].clone())))
+                let gauges = LlcGauges::new(&*llc, &slice_mshrs, channels[usize::from(channel)].clone());
+                Ok(Box::new(ObservedLlc::new(llc, gauges)))
             }),
             ..makers
         };

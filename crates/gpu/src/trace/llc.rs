@@ -1,13 +1,12 @@
-//! A slice of the last-level cache that records its requests, and those that it sends to DRAM: it stands in front of any other.
+//! Records the requests of slices of the last-level cache, and those that these send to DRAM.
 
 use std::sync::Arc;
 
-use strata_engine::statistics::Group;
 use strata_engine::{Cycle, Log};
-use strata_memory::doors::{DramPort, DramRequest, Llc};
-use strata_memory::{ByteMask, Client, Level, Line, LineAddress, NodeId, Packet, TouchKind};
+use strata_memory::{Client, Level, LineAddress, NodeId, Packet, TouchKind};
 
 use super::l1d::{answered_words, asked_words};
+use crate::observed::{DramName, LlcObserver};
 
 /// Names a packet: the node and its unit that sent it, its tag, and the slice's line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,9 +20,6 @@ pub struct PacketName {
     /// The line, as the slice numbers lines.
     pub line: LineAddress,
 }
-
-/// Names a request to DRAM: its line, its tag, and whether it writes.
-pub type DramName = (LineAddress, u32, bool);
 
 /// An event of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,143 +37,38 @@ pub enum SliceEvent {
 /// Where a slice records its events, in cycles of its clock.
 pub type SliceLog = Log<SliceEvent>;
 
-/// Another slice, and where its requests are recorded.
-pub struct TracedLlc {
-    inner: Box<dyn Llc>,
-    log: Arc<SliceLog>,
-}
+impl LlcObserver for Arc<SliceLog> {
+    type Seen = (PacketName, TouchKind, Option<u32>);
 
-impl TracedLlc {
-    /// Stands in front of a slice.
-    pub fn new(inner: Box<dyn Llc>, log: Arc<SliceLog>) -> TracedLlc {
-        TracedLlc { inner, log }
-    }
-}
-
-/// A slice's port, whose requests are recorded.
-struct TracedPort<'a> {
-    inner: &'a mut dyn DramPort,
-    log: &'a SliceLog,
-}
-
-impl DramPort for TracedPort<'_> {
-    fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
-        let name = (request.line, request.tag, request.write);
-        self.inner.offer(request, now)?;
-        self.log.record(now, SliceEvent::Asked(name));
-        Ok(())
-    }
-
-    fn has_room(&self) -> bool {
-        self.inner.has_room()
-    }
-
-    fn count_refusals(&mut self, cycles: u64) {
-        self.inner.count_refusals(cycles);
-    }
-
-    fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
-        let done = self.inner.completed(now)?;
-        self.log.record(now, SliceEvent::Done((done.line, done.tag, done.write)));
-        Some(done)
-    }
-
-    fn peek(&self, line: LineAddress, into: &mut Line) {
-        self.inner.peek(line, into);
-    }
-
-    fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
-        self.inner.poke(line, bytes, data);
-    }
-}
-
-impl Llc for TracedLlc {
-    fn offer(&mut self, request: Packet, now: Cycle) -> Result<(), Packet> {
+    fn see(&self, request: &Packet) -> Self::Seen {
         let name =
             PacketName { node: request.source, client: request.client, tag: request.tag, line: request.line };
-        let (kind, words) = (request.touch().kind, asked_words(&request));
-        self.inner.offer(request, now)?;
-        self.log.record(now, SliceEvent::Arrived { name, kind, words });
-        Ok(())
+        (name, request.touch().kind, asked_words(request))
     }
 
-    fn has_room(&self) -> bool {
-        self.inner.has_room()
+    fn arrived(&self, (name, kind, words): Self::Seen, now: Cycle) {
+        self.record(now, SliceEvent::Arrived { name, kind, words });
     }
 
-    fn count_refusals(&mut self, cycles: u64) {
-        self.inner.count_refusals(cycles);
-    }
-
-    fn accept(&mut self, packet: Packet, now: Cycle) {
-        self.inner.accept(packet, now);
-    }
-
-    fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
-        if self.log.is_open(now) {
-            self.inner.tick(&mut TracedPort { inner: dram, log: &self.log }, now);
-        } else {
-            self.inner.tick(dram, now);
-        }
-    }
-
-    fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
-        let packet = self.inner.outgoing(now)?;
+    fn left(&self, packet: &Packet, now: Cycle) {
         let name = PacketName {
             node: packet.destination,
             client: packet.client,
             tag: packet.tag,
             line: packet.line,
         };
-        self.log.record(now, SliceEvent::Left { name, level: packet.level, words: answered_words(&packet) });
-        Some(packet)
+        self.record(now, SliceEvent::Left { name, level: packet.level, words: answered_words(packet) });
     }
 
-    fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
-        self.inner.outgoing_bytes(now)
+    fn is_watching(&self, now: Cycle) -> bool {
+        self.is_open(now)
     }
 
-    fn next_outgoing(&self) -> Cycle {
-        self.inner.next_outgoing()
+    fn asked(&self, name: DramName, now: Cycle) {
+        self.record(now, SliceEvent::Asked(name));
     }
 
-    fn next_event(&self, now: Cycle) -> Cycle {
-        self.inner.next_event(now)
-    }
-
-    fn peek(&self, line: LineAddress, below: &mut Line) {
-        self.inner.peek(line, below);
-    }
-
-    fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
-        self.inner.poke(line, bytes, data);
-    }
-
-    fn withheld(&self) -> u64 {
-        self.inner.withheld()
-    }
-
-    fn mshrs(&self) -> Option<usize> {
-        self.inner.mshrs()
-    }
-
-    fn further(&self) -> u64 {
-        self.inner.further()
-    }
-
-    fn is_settled(&self) -> bool {
-        self.inner.is_settled()
-    }
-
-    fn settle(&mut self, dram: &mut dyn DramPort, end: Cycle) {
-        self.inner.settle(dram, end);
-    }
-
-    fn waits(&self, report: &mut Vec<String>) {
-        self.inner.waits(report);
-    }
-
-    fn statistics(&self) -> Vec<Group> {
-        self.inner.statistics()
+    fn done(&self, name: DramName, now: Cycle) {
+        self.record(now, SliceEvent::Done(name));
     }
 }

@@ -6,7 +6,8 @@ use strata_engine::Cycle;
 use strata_memory::{Client, Level, LineAddress, NodeId, TouchKind};
 use strata_sm::{SmEvent, Unanswered};
 
-use super::llc::{DramName, PacketName, SliceEvent};
+use super::llc::{PacketName, SliceEvent};
+use crate::observed::DramName;
 
 /// A packet that an L1D has sent. All cycles are core cycles.
 #[derive(Clone, Debug)]

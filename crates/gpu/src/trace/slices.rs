@@ -6,10 +6,11 @@ use strata_engine::{ClockRatio, Cycle, Log};
 use strata_memory::LineAddress;
 use strata_memory::address_map::{AddressMap, Home};
 
-use super::llc::{SliceLog, TracedLlc};
+use super::llc::SliceLog;
 use super::requests::{Packet, Senders, Visits};
 use crate::machine::Machine;
 use crate::makers::Makers;
+use crate::observed::ObservedLlc;
 
 /// The logs of all slices.
 pub struct Slices {
@@ -38,7 +39,7 @@ impl Slices {
         Makers {
             llc: Box::new(move |design, site| {
                 let log = logs[usize::from(site.slice)].clone();
-                Ok(Box::new(TracedLlc::new(design.build(site)?, log)))
+                Ok(Box::new(ObservedLlc::new(design.build(site)?, log)))
             }),
             ..Makers::default()
         }
