@@ -72,5 +72,5 @@ impl Report {
 
 /// A result as text.
 pub fn text(value: &Value) -> String {
-    format!("{value:#}\n")
+    serde_json::to_string_pretty(value).expect("a value has only keys that are text") + "\n"
 }

@@ -11,7 +11,7 @@ use crate::config::UnitKind;
 use crate::doors::Doors;
 use crate::execute::View;
 use crate::launch::Launch;
-use crate::lsu::{ISSUE, MemoryInstruction};
+use crate::lsu::{MemoryInstruction, moved};
 use crate::sm::Sm;
 use crate::target::Target;
 use crate::token::Token;
@@ -136,7 +136,7 @@ impl<D: Doors> Sm<D> {
             warp_in_cta: context.warp,
         };
         let view = View { instruction, rows, constants: &launch.constants, predicates, outcome: None };
-        let before = if D::EXTRAS { self.lsu.before(ISSUE) } else { None };
+        let before = if D::EXTRAS { self.lsu.before(moved::issue) } else { None };
         if before.is_some()
             && let Some(path) = self.lsu.path()
         {

@@ -10,17 +10,21 @@ use crate::sm::Sm;
 use crate::statistics::Stall;
 
 impl<D: Doors> Sm<D> {
-    /// Charges a scheduler's slots from a cycle on, all lost for what it waits for now.
-    #[inline]
-    pub(crate) fn charge_stall(&mut self, scheduler: usize, from: Cycle, slots: u64) {
+    /// Charges a scheduler's slots from a cycle on, all lost for what these of its warps wait for now.
+    #[inline(always)]
+    pub(crate) fn charge_stall(
+        &mut self,
+        scheduler: usize,
+        stalled: (Stall, u64),
+        (from, slots): (Cycle, u64),
+    ) {
         if self.lsu.has_ledger() {
-            self.charge_stall_now(scheduler, from, slots);
+            self.charge_stall_now(scheduler, stalled, (from, slots));
         }
     }
 
     #[inline(never)]
-    fn charge_stall_now(&mut self, scheduler: usize, from: Cycle, slots: u64) {
-        let stalled = self.stalled(self.shares[scheduler]);
+    fn charge_stall_now(&mut self, scheduler: usize, stalled: (Stall, u64), (from, slots): (Cycle, u64)) {
         self.record_waits(scheduler, from);
         self.follow_waits(scheduler, from);
         let Some(ledger) = self.lsu.ledger() else { return };
@@ -29,7 +33,7 @@ impl<D: Doors> Sm<D> {
         }
         let waiting = ledger.choose(scheduler, stalled, from).map(|warp| self.waiting_for(warp, stalled.0));
         if let Some(ledger) = self.lsu.ledger() {
-            ledger.lose(scheduler, waiting, slots);
+            ledger.lose(scheduler, stalled.0, waiting, slots);
         }
     }
 
@@ -37,12 +41,12 @@ impl<D: Doors> Sm<D> {
     #[inline(never)]
     pub(crate) fn charge_issue(
         &mut self,
+        scheduler: usize,
         (warp, pc): (usize, Pc),
         of: (&Instruction, Class),
         lanes: (u32, u32),
         now: Cycle,
     ) {
-        let scheduler = warp % self.shares.len();
         self.follow_issue(scheduler, (warp, pc), now);
         self.record_waits(scheduler, now);
         if let Some(ledger) = self.lsu.ledger() {
@@ -52,12 +56,18 @@ impl<D: Doors> Sm<D> {
 
     /// Records what a scheduler's warps wait for from a cycle on, if that is asked for.
     #[inline]
-    pub(crate) fn record_waits(&mut self, scheduler: usize, from: Cycle) {
+    fn record_waits(&mut self, scheduler: usize, from: Cycle) {
         if self.lsu.records() {
-            let share = self.shares[scheduler];
-            let waits = Waits { share, of: self.waits_of_each(), queued: self.lsu.queued() };
-            self.lsu.ledger().expect("who records has a ledger").waits(&waits, from);
+            self.record_waits_now(scheduler, from);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_waits_now(&mut self, scheduler: usize, from: Cycle) {
+        let share = self.shares[scheduler];
+        let waits = Waits { share, of: self.waits_of_each(), queued: self.lsu.queued() };
+        self.lsu.ledger().expect("who records has a ledger").waits(&waits, from);
     }
 
     /// Charges a scheduler's slots of cycles in which nothing has changed since the issue stage came to rest.
@@ -78,6 +88,7 @@ impl<D: Doors> Sm<D> {
     }
 
     /// The instruction at which a warp waits for a cause, and the one whose result it waits for.
+    #[inline(always)]
     fn waiting_for(&mut self, warp: usize, cause: Stall) -> Waiting {
         let head = self.fetch.head(warp);
         let by_reads = self.warps.blocked_by_reads & 1 << warp != 0;

@@ -49,9 +49,7 @@ impl<D: Doors> Sm<D> {
     #[inline]
     pub(crate) fn follow_waits(&mut self, scheduler: usize, from: Cycle) {
         if self.lsu.follows() {
-            let waits = self.followed_waits(scheduler);
-            let missed = self.fetch.forget_misses(waits.share);
-            self.follow(|path| path.waits(&waits, missed, from));
+            self.follow_with_waits(scheduler, |path, waits, missed| path.waits(waits, missed, from));
         }
     }
 
@@ -59,10 +57,20 @@ impl<D: Doors> Sm<D> {
     #[inline]
     pub(crate) fn follow_issue(&mut self, scheduler: usize, issued: (usize, Pc), now: Cycle) {
         if self.lsu.follows() {
-            let waits = self.followed_waits(scheduler);
-            let missed = self.fetch.forget_misses(waits.share);
-            self.follow(|path| path.issued(&waits, issued, missed, now));
+            self.follow_with_waits(scheduler, |path, waits, missed| path.issued(waits, issued, missed, now));
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn follow_with_waits(
+        &mut self,
+        scheduler: usize,
+        tell: impl FnOnce(&mut PathRecorder, &FollowedWaits, u64),
+    ) {
+        let waits = self.followed_waits(scheduler);
+        let missed = self.fetch.forget_misses(waits.share);
+        self.follow(|path| tell(path, &waits, missed));
     }
 
     /// Warps whose next instruction waits until earlier memory instructions have come to the load/store unit, and for no register.

@@ -44,10 +44,10 @@ impl<D: Doors> Sm<D> {
             for scheduler in 0..self.shares.len() {
                 self.stall(scheduler, now);
             }
-        } else if D::EXTRAS && self.throttle.is_some() {
-            idle &= self.pick_unheld(launch, ready, waiting, now);
         } else {
-            idle &= self.pick(launch, ready, waiting, now);
+            let held = if D::EXTRAS && self.throttle.is_some() { self.hold(launch, ready, now) } else { 0 };
+            // What is held back may issue in a later cycle without another event.
+            idle &= self.pick(launch, ready & !held, waiting, now) && held == 0;
         }
         // A warp released by a barrier resumes in the next cycle.
         self.warps.at_barrier &= !self.released;
@@ -67,7 +67,7 @@ impl<D: Doors> Sm<D> {
             let view = View { ready: ready & share, waiting: waiting & share };
             match self.schedulers[scheduler].pick(view) {
                 Some(warp) => {
-                    if self.issue_one(launch, warp, now) {
+                    if self.issue_one(launch, scheduler, warp, now) {
                         self.schedulers[scheduler].issued_memory();
                     }
                     // Issuing takes collectors, and changes nothing else for the warps of other schedulers.
@@ -84,16 +84,9 @@ impl<D: Doors> Sm<D> {
         idle
     }
 
-    /// As [`Sm::pick`], of warps that the throttle does not hold back.
+    /// Of these warps, those whose next instruction is a load that the throttle holds back.
     #[cold]
     #[inline(never)]
-    fn pick_unheld(&mut self, launch: &Launch, ready: u64, waiting: u64, now: Cycle) -> bool {
-        let held = self.hold(launch, ready, now);
-        // What is held back may issue in a later cycle without another event.
-        self.pick(launch, ready & !held, waiting, now) && held == 0
-    }
-
-    /// Of these warps, those whose next instruction is a load that the throttle holds back.
     fn hold(&mut self, launch: &Launch, ready: u64, now: Cycle) -> u64 {
         let is_load = |warp: &usize| loads(&launch.kernel.code[self.fetch.head(*warp) as usize].op);
         let loads = members(ready).filter(is_load).fold(0, |loads, warp| loads | 1 << warp);
@@ -107,11 +100,11 @@ impl<D: Doors> Sm<D> {
     /// Counts a scheduler's slot as lost, and notes why.
     #[inline]
     fn stall(&mut self, scheduler: usize, now: Cycle) {
-        let cause = self.stall_cause(self.shares[scheduler]);
+        let (cause, warps) = self.stalled(self.shares[scheduler]);
         self.tally.stall(cause, 1);
         self.quiet.causes[scheduler % SCHEDULERS] = cause;
         if D::EXTRAS {
-            self.charge_stall(scheduler, now, 1);
+            self.charge_stall(scheduler, (cause, warps), (now, 1));
         }
     }
 
@@ -123,16 +116,16 @@ impl<D: Doors> Sm<D> {
         }
         let from = std::mem::replace(&mut self.accounted, now);
         for scheduler in 0..self.schedulers.len() {
-            let cause = if self.is_quiet {
-                self.quiet.causes[scheduler % SCHEDULERS]
+            if self.is_quiet {
+                self.tally.stall(self.quiet.causes[scheduler % SCHEDULERS], gap);
+                if D::EXTRAS {
+                    self.charge_quiet_stall(scheduler, gap);
+                }
             } else {
-                self.stall_cause(self.shares[scheduler])
-            };
-            self.tally.stall(cause, gap);
-            if D::EXTRAS {
-                match self.is_quiet {
-                    true => self.charge_quiet_stall(scheduler, gap),
-                    false => self.charge_stall(scheduler, from, gap),
+                let (cause, warps) = self.stalled(self.shares[scheduler]);
+                self.tally.stall(cause, gap);
+                if D::EXTRAS {
+                    self.charge_stall(scheduler, (cause, warps), (from, gap));
                 }
             }
         }
@@ -262,7 +255,8 @@ impl<D: Doors> Sm<D> {
     }
 
     /// Issues a warp's next instruction. Returns whether it accesses memory.
-    fn issue_one(&mut self, launch: &Launch, warp: usize, now: Cycle) -> bool {
+    #[inline(always)]
+    fn issue_one(&mut self, launch: &Launch, scheduler: usize, warp: usize, now: Cycle) -> bool {
         let pc = self.fetch.head(warp);
         let micro = &self.micro[pc as usize];
         let active = self.warps.simt[warp].active();
@@ -297,7 +291,7 @@ impl<D: Doors> Sm<D> {
         self.tally.issue(micro.class, lanes.count_ones());
         let micro = if D::EXTRAS && self.lsu.has_ledger() {
             let of = (&launch.kernel.code[pc as usize], micro.class);
-            self.charge_issue((warp, pc), of, (active.count_ones(), lanes.count_ones()), now);
+            self.charge_issue(scheduler, (warp, pc), of, (active.count_ones(), lanes.count_ones()), now);
             &self.micro[pc as usize]
         } else {
             micro
@@ -379,14 +373,8 @@ impl<D: Doors> Sm<D> {
         memory
     }
 
-    /// Why a scheduler of the warps in `share` has nothing to issue. The inputs change only through events, so the
-    /// answer also holds for skipped cycles.
-    #[inline]
-    pub(crate) fn stall_cause(&self, share: u64) -> Stall {
-        self.stalled(share).0
-    }
-
-    /// The same, and the warps that wait for that.
+    /// Why a scheduler of the warps in `share` has nothing to issue, and the warps that wait for that. The inputs change only through
+    /// events, so the answer also holds for skipped cycles.
     #[inline(always)]
     pub(crate) fn stalled(&self, share: u64) -> (Stall, u64) {
         let warps = &self.warps;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use strata_engine::Used;
 use strata_engine::statistics::Group;
 pub use strata_sm::Key;
@@ -197,12 +197,12 @@ impl Breakdown {
     /// By part: its counters, by group, and its energy.
     pub(super) fn to_json(&self) -> Value {
         let of = |part: &Counted| {
-            let groups: Map<String, Value> = counters(&part.groups);
-            let mut value = json!({ "part": part.name, "statistics": groups });
+            let mut value = json!({ "part": part.name });
+            value["statistics"] = counters(&part.groups);
             if let Some(dynamic_pj) = part.dynamic_pj() {
-                let structures: Map<String, Value> =
-                    part.energy_pj.iter().map(|(name, pj)| (name.clone(), json!(pj))).collect();
-                value["energy"] = json!({ "dynamic_pj": dynamic_pj, "structures": structures });
+                value["energy"] = json!({ "dynamic_pj": dynamic_pj });
+                value["energy"]["structures"] =
+                    part.energy_pj.iter().map(|(name, pj)| (name.clone(), *pj)).collect();
             }
             value
         };

@@ -20,7 +20,6 @@ impl RunResult {
 
     /// The result as JSON, of a run whose launches have these totals and are written elsewhere: `launches` is null.
     pub fn totals_to_json(&self, totals: &Totals) -> Value {
-        let statistics = counters(&self.statistics);
         let lifetimes: Map<String, Value> = self.lifetimes.iter().map(energy::lifetime).collect();
         let mut run = json!({
             "schema": SCHEMA,
@@ -90,10 +89,10 @@ impl RunResult {
                 "largest_error": comparison.largest_error.is_finite().then_some(comparison.largest_error),
             })).collect::<Vec<_>>(),
             "outputs": self.glances().map(glance).collect::<Vec<_>>(),
-            "energy": self.energy.as_ref().map(energy::run),
             "endurance": lifetimes,
-            "statistics": statistics,
         });
+        run["energy"] = self.energy.as_ref().map_or(Value::Null, energy::run);
+        run["statistics"] = counters(&self.statistics);
         if !self.breakdowns.is_empty() {
             let by =
                 self.breakdowns.iter().map(|breakdown| (breakdown.by.name().to_owned(), breakdown.to_json()));
@@ -111,12 +110,11 @@ impl RunResult {
 }
 
 /// Counters by group and name.
-pub(super) fn counters(groups: &[Group]) -> Map<String, Value> {
+pub(super) fn counters(groups: &[Group]) -> Value {
     let of_group = |group: &Group| {
         let counters = group.definitions.iter().zip(&group.values);
-        let counters: Map<String, Value> =
-            counters.map(|(definition, value)| (definition.name.to_owned(), json!(value))).collect();
-        (group.name.to_owned(), Value::Object(counters))
+        let counters: Value = counters.map(|(definition, value)| (definition.name, *value)).collect();
+        (group.name, counters)
     };
     groups.iter().map(of_group).collect()
 }

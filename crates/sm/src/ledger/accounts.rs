@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use strata_engine::statistics::Statistics;
 use strata_memory::{Address, LINE_BYTES, LineAddress};
 
 use super::account::Account;
 use super::event::At;
 use super::key::Key;
 use super::latency::Latencies;
-use super::served::Source;
+use super::served::{InFlight, Source};
 use crate::launch::Launch;
+use crate::lsu::LsuStatistics;
 
 /// The accounts of one kind that a launch has left.
 #[derive(Clone, Debug)]
@@ -17,9 +19,9 @@ pub struct Accounts {
     /// What they are of.
     pub key: Key,
     /// By index.
-    pub of: BTreeMap<u64, Account>,
+    pub of: BTreeMap<u64, Box<Account>>,
     /// What belongs to none of them.
-    pub rest: Account,
+    pub rest: Box<Account>,
     /// Where accounts are kept of nothing: accesses by latency.
     pub latencies: Option<Box<Latencies>>,
 }
@@ -63,7 +65,7 @@ impl Table {
     }
 
     pub fn begin(&mut self, launch: &Launch) {
-        self.take();
+        self.take(&LsuStatistics::default());
         let accounts = match self.key {
             Key::Instruction => launch.kernel.code.len(),
             Key::Cta | Key::Whole => 0,
@@ -75,21 +77,20 @@ impl Table {
         self.accounts.resize_with(accounts, || None);
     }
 
-    pub fn take(&mut self) -> Accounts {
+    /// The accounts. What the load/store unit has counted beside them belongs to none.
+    pub fn take(&mut self, counted: &LsuStatistics) -> Accounts {
+        let mut of = std::mem::take(&mut self.ctas);
         let indexed = (0..).zip(self.accounts.drain(..));
-        let mut of: BTreeMap<u64, Account> =
-            indexed.filter_map(|(index, account)| Some((index, *account?))).collect();
-        of.extend(std::mem::take(&mut self.ctas).into_iter().map(|(index, account)| (index, *account)));
-        Accounts {
-            key: self.key,
-            of,
-            rest: *std::mem::take(&mut self.rest),
-            latencies: self.latencies.as_mut().map(std::mem::take),
-        }
+        of.extend(indexed.filter_map(|(index, account)| Some((index, account?))));
+        let mut charged = LsuStatistics::default();
+        of.values().for_each(|account| charged.merge(&account.lsu));
+        let mut rest = std::mem::take(&mut self.rest);
+        rest.lsu = counted.since(&charged);
+        Accounts { key: self.key, of, rest, latencies: self.latencies.as_mut().map(std::mem::take) }
     }
 
     /// The account of what happens at an instruction; `None` if it is no access and accounts are kept of buffers.
-    #[inline]
+    #[inline(always)]
     pub fn of_event(&mut self, at: Option<At>) -> Option<&mut Account> {
         Some(match (self.key, at) {
             (Key::Instruction, Some(at)) => self.indexed(at.pc as usize),
@@ -99,28 +100,33 @@ impl Table {
         })
     }
 
-    /// The account of an access to a line; without a line, to no memory that buffers are in.
-    #[inline]
-    pub fn of_access(&mut self, at: At, line: Option<LineAddress>) -> &mut Account {
+    /// The account of an access to a line; without a line, to no memory that buffers are in. `None` if it belongs to none.
+    #[inline(always)]
+    pub fn of_access(&mut self, at: At, line: Option<LineAddress>) -> Option<&mut Account> {
         match self.key {
-            Key::Instruction => self.indexed(at.pc as usize),
-            Key::Cta => self.ctas.entry(at.cta).or_default(),
-            Key::Whole => &mut self.rest,
-            Key::Buffer => match line.and_then(|line| self.buffer(line)) {
-                Some(index) => self.indexed(index),
-                None => &mut self.rest,
-            },
+            Key::Instruction => Some(self.indexed(at.pc as usize)),
+            Key::Cta => Some(self.ctas.entry(at.cta).or_default()),
+            Key::Whole => None,
+            Key::Buffer => {
+                let index = self.buffer(line?)?;
+                Some(self.indexed(index))
+            }
         }
     }
 
-    /// An access of which somebody served what it reads is complete.
-    #[inline]
-    pub fn served(&mut self, source: Source, cycles: u64) {
-        if let Some(latencies) = &mut self.latencies {
+    /// Completes an access, which somebody served after so many cycles, if somebody did.
+    #[inline(always)]
+    pub fn complete(&mut self, access: &InFlight, served: Option<(Source, u64)>) {
+        match self.of_access(access.at, Some(access.line)) {
+            Some(account) => account.complete(access.bytes, served),
+            None => self.rest.complete(access.bytes, served),
+        }
+        if let (Some(latencies), Some((source, cycles))) = (&mut self.latencies, served) {
             latencies.count(source, cycles);
         }
     }
 
+    #[inline(always)]
     fn indexed(&mut self, index: usize) -> &mut Account {
         self.accounts[index].get_or_insert_default()
     }

@@ -24,48 +24,58 @@ pub(crate) struct Loss {
 /// What a scheduler loses its slots for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lost {
-    cause: Stall,
-    /// The warps that wait for that.
+    /// The warps that wait,
     warps: u64,
-    /// The one that is charged,
+    /// and the one of them that is charged,
     warp: usize,
-    /// and where it waited when it was looked at last; `None` without a warp.
-    pub waiting: Option<Waiting>,
-    /// What is not charged yet.
+    /// as long as the scheduler issues nothing.
+    is_chosen: bool,
+    /// What is not charged yet: the slots that were last lost in the same way.
     open: Loss,
 }
 
 impl Lost {
     /// The warp to charge from a cycle on, of these that wait for a cause: the same as before while they are the same, or else one by the
     /// number of the cycle. So the choice does not depend on how cycles are put together.
+    #[inline]
     pub fn choose(&mut self, (cause, warps): (Stall, u64), from: u64) -> Option<usize> {
-        if (self.cause, self.warps) != (cause, warps) || self.waiting.is_none() {
-            (self.cause, self.warps) = (cause, warps);
+        if warps == 0 {
+            self.is_chosen = false;
+            return None;
+        }
+        if (self.open.cause, self.warps, self.is_chosen) != (cause, warps, true) {
+            (self.warps, self.is_chosen) = (warps, true);
             self.warp = nth(warps, from);
         }
-        (warps != 0).then_some(self.warp)
+        Some(self.warp)
     }
 
-    /// Loses slots as it is now. Returns what was lost in another way before, to be charged.
+    /// Loses slots for a cause, for which the chosen warp waits. Returns what was lost in another way before, to be charged.
     #[inline]
-    pub fn lose(&mut self, slots: u64) -> Option<Loss> {
-        if (self.open.cause, self.open.waiting) == (self.cause, self.waiting) {
+    pub fn lose(&mut self, cause: Stall, waiting: Option<Waiting>, slots: u64) -> Option<Loss> {
+        if (self.open.cause, self.open.waiting) == (cause, waiting) {
             self.open.slots += slots;
             return None;
         }
-        let before =
-            std::mem::replace(&mut self.open, Loss { cause: self.cause, waiting: self.waiting, slots });
+        let before = std::mem::replace(&mut self.open, Loss { cause, waiting, slots });
         (before.slots > 0).then_some(before)
     }
 
-    /// Takes what is not charged yet.
-    pub fn take(&mut self) -> Loss {
-        std::mem::take(&mut self.open)
+    /// Loses slots in the same way as before.
+    #[inline]
+    pub fn lose_more(&mut self, slots: u64) {
+        self.open.slots += slots;
+    }
+
+    /// Takes what is not charged yet, if anything.
+    pub fn take(&mut self) -> Option<Loss> {
+        let loss = Loss { slots: std::mem::take(&mut self.open.slots), ..self.open };
+        (loss.slots > 0).then_some(loss)
     }
 
     /// The scheduler has issued: next time, another warp may be charged.
     pub fn end(&mut self) {
-        self.waiting = None;
+        self.is_chosen = false;
     }
 }
 
@@ -89,33 +99,38 @@ mod tests {
     fn warps_take_turns_and_one_is_charged_as_long_as_the_same_wait() {
         let mut lost = Lost::default();
         let three = (Stall::Memory, 0b1_0010_0100);
-        let chosen: Vec<Option<usize>> = (6..12)
-            .map(|from| {
-                lost.end();
-                lost.choose(three, from)
-            })
-            .collect();
-        assert_eq!(chosen, [2, 5, 8, 2, 5, 8].map(Some));
-        lost.waiting = WAITING;
-        assert_eq!(lost.choose(three, 6), Some(8), "the same warps wait for the same");
-        assert_eq!(lost.choose((Stall::Barrier, three.1), 6), Some(2), "for something else");
-        lost.waiting = WAITING;
-        assert_eq!(lost.choose((Stall::Barrier, 0b10_0000), 6), Some(5), "others do");
+        let mut choose = |of: (Stall, u64), from| {
+            let warp = lost.choose(of, from);
+            lost.lose(of.0, WAITING, 1);
+            warp
+        };
+        assert_eq!(choose(three, 7), Some(5));
+        assert_eq!(choose(three, 6), Some(5), "the same warps wait for the same");
+        assert_eq!(choose((Stall::Barrier, three.1), 6), Some(2), "for something else");
+        assert_eq!(choose((Stall::Barrier, 0b10_0000), 6), Some(5), "others do");
+        let after_issue = |from| {
+            lost.end();
+            lost.choose(three, from)
+        };
+        assert_eq!((6..12).map(after_issue).collect::<Vec<_>>(), [2, 5, 8, 2, 5, 8].map(Some));
     }
 
     #[test]
     fn slots_are_charged_together_as_long_as_they_are_lost_in_the_same_way() {
         let mut lost = Lost::default();
-        lost.choose((Stall::Memory, 1), 0);
-        lost.waiting = WAITING;
-        assert_eq!((lost.lose(2), lost.lose(3)), (None, None));
-        lost.choose((Stall::Barrier, 1), 5);
+        assert_eq!(lost.lose(Stall::Memory, WAITING, 2), None, "nothing was lost before");
+        assert_eq!(lost.lose(Stall::Memory, WAITING, 3), None);
         let before = Loss { cause: Stall::Memory, waiting: WAITING, slots: 5 };
-        assert_eq!(lost.lose(1), Some(before));
-        lost.end();
-        assert_eq!(lost.lose(4), Some(Loss { cause: Stall::Barrier, slots: 1, ..before }));
-        assert_eq!(lost.take(), Loss { cause: Stall::Barrier, waiting: None, slots: 4 });
-        assert_eq!(lost.take(), Loss::default());
+        assert_eq!(lost.lose(Stall::Barrier, WAITING, 1), Some(before));
+        assert_eq!(
+            lost.lose(Stall::Barrier, None, 4),
+            Some(Loss { cause: Stall::Barrier, slots: 1, ..before })
+        );
+        lost.lose_more(2);
+        let more = Loss { cause: Stall::Barrier, waiting: None, slots: 6 };
+        assert_eq!((lost.take(), lost.take()), (Some(more), None));
+        lost.lose_more(1);
+        assert_eq!(lost.take(), Some(Loss { slots: 1, ..more }), "in the same way, after it was taken");
     }
 
     #[test]

@@ -63,8 +63,8 @@ struct Warp {
 pub struct Ledger {
     tables: Vec<Table>,
     warps: Box<Slots<Warp>>,
-    /// What the load/store unit had counted when the launch began, and what was charged of it since.
-    charged: LsuStatistics,
+    /// What the load/store unit had counted when the launch began.
+    begun: LsuStatistics,
     answers: Answers,
     /// By scheduler: what it loses its slots for.
     lost: [Lost; SCHEDULERS],
@@ -83,7 +83,7 @@ impl Ledger {
         Ledger {
             tables: keys.iter().map(|key| Table::new(*key)).collect(),
             warps: Box::new(Slots::new(warp)),
-            charged: LsuStatistics::default(),
+            begun: LsuStatistics::default(),
             answers: Answers::default(),
             lost: Default::default(),
             recorder: None,
@@ -147,7 +147,7 @@ impl Ledger {
 
     /// Begins the accounts of a launch.
     pub(crate) fn begin(&mut self, launch: &Launch, counted: &LsuStatistics) {
-        self.charged = *counted;
+        self.begun = *counted;
         self.answers = Answers::default();
         self.recorder.iter_mut().for_each(Recorder::begin);
         for table in &mut self.tables {
@@ -158,12 +158,12 @@ impl Ledger {
     /// The accounts since the launch began. What the load/store unit has counted beside them belongs to none.
     pub(crate) fn take(&mut self, counted: &LsuStatistics) -> Vec<Accounts> {
         for scheduler in 0..SCHEDULERS {
-            let loss = self.lost[scheduler].take();
-            self.charge_loss(loss);
+            if let Some(loss) = self.lost[scheduler].take() {
+                self.charge_loss(loss);
+            }
         }
-        let rest = counted.since(&self.charged);
-        self.charge(None, |account| account.lsu.merge(&rest));
-        self.tables.iter_mut().map(Table::take).collect()
+        let counted = counted.since(&self.begun);
+        self.tables.iter_mut().map(|table| table.take(&counted)).collect()
     }
 
     /// A CTA starts in these warp slots.
@@ -191,6 +191,7 @@ impl Ledger {
     }
 
     /// A warp of a scheduler issues an instruction, which lanes execute.
+    #[inline(always)]
     pub(crate) fn issued(
         &mut self,
         scheduler: usize,
@@ -228,25 +229,27 @@ impl Ledger {
     }
 
     /// The warp that a scheduler's slots are charged to from a cycle on, of those that wait for a cause.
+    #[inline(always)]
     pub(crate) fn choose(&mut self, scheduler: usize, stalled: (Stall, u64), from: Cycle) -> Option<usize> {
         self.lost[scheduler % SCHEDULERS].choose(stalled, from.0)
     }
 
-    /// Charges a scheduler's slots to the warp that was chosen, where it waits now.
-    pub(crate) fn lose(&mut self, scheduler: usize, waiting: Option<Waiting>, slots: u64) {
-        self.lost[scheduler % SCHEDULERS].waiting = waiting;
-        self.lose_quietly(scheduler, slots);
+    /// Charges a scheduler's slots to the warp that was chosen, where it waits for a cause now.
+    #[inline(always)]
+    pub(crate) fn lose(&mut self, scheduler: usize, cause: Stall, waiting: Option<Waiting>, slots: u64) {
+        if let Some(loss) = self.lost[scheduler % SCHEDULERS].lose(cause, waiting, slots) {
+            self.charge_loss(loss);
+        }
     }
 
     /// Charges a scheduler's slots in cycles in which nothing has changed since.
     #[inline]
     pub(crate) fn lose_quietly(&mut self, scheduler: usize, slots: u64) {
-        if let Some(loss) = self.lost[scheduler % SCHEDULERS].lose(slots) {
-            self.charge_loss(loss);
-        }
+        self.lost[scheduler % SCHEDULERS].lose_more(slots);
     }
 
     /// Charges slots that were lost for a cause.
+    #[inline(never)]
     pub(crate) fn charge_loss(&mut self, Loss { cause, waiting, slots }: Loss) {
         self.charge(waiting.map(|waiting| waiting.at), |account| account.stall(cause, slots));
         if let Some(Waiting { producer: Some(producer), .. }) = waiting {
@@ -255,23 +258,23 @@ impl Ledger {
     }
 
     /// The load/store unit has counted something for an instruction, and for the buffer of a line.
+    #[inline(always)]
     pub(crate) fn add<const N: usize>(
         &mut self,
         (at, line): (At, Option<LineAddress>),
-        counters: Moved<N>,
+        counters: impl Moved<N>,
         moved: &[u64; N],
     ) {
-        if !self.has_accounts() {
-            return;
+        for table in &mut self.tables {
+            if let Some(account) = table.of_access(at, line) {
+                let counters = counters(&mut account.lsu);
+                counters.into_iter().zip(moved).for_each(|(counter, more)| *counter += more);
+            }
         }
-        let add = |to: &mut LsuStatistics| {
-            counters(to).into_iter().zip(moved).for_each(|(counter, more)| *counter += more);
-        };
-        add(&mut self.charged);
-        self.charge_access(at, line, |account| add(&mut account.lsu));
     }
 
     /// The L1D has taken an access of an instruction that came to the load/store unit in cycle `issued`.
+    #[inline(always)]
     pub(crate) fn accepted(&mut self, offered: Offered, issued: Cycle, now: Cycle) {
         let at = self.at(offered.warp.into(), offered.pc);
         let Offered { token, pc, warp, line, bytes, waits } = offered;
@@ -290,18 +293,15 @@ impl Ledger {
     }
 
     /// The L1D has completed an access, which the load/store unit has counted.
+    #[inline(always)]
     pub(crate) fn completed(&mut self, token: u32, now: Cycle) {
         self.record(now, SmEvent::Completed { token });
         if !self.has_accounts() {
             return;
         }
-        self.charged.completions += 1;
         let access = self.answers.completed(token);
         let served = access.waits.then(|| (self.answers.source(&access), now.since(access.since)));
-        self.charge_access(access.at, Some(access.line), |account| account.complete(access.bytes, served));
-        if let Some((source, cycles)) = served {
-            self.tables.iter_mut().for_each(|table| table.served(source, cycles));
-        }
+        self.tables.iter_mut().for_each(|table| table.complete(&access, served));
     }
 
     /// What a scheduler's warps wait for from now on, where that is recorded.
@@ -323,17 +323,12 @@ impl Ledger {
         }
     }
 
+    #[inline(always)]
     fn charge(&mut self, at: Option<At>, mut what: impl FnMut(&mut Account)) {
         for table in &mut self.tables {
             if let Some(account) = table.of_event(at) {
                 what(account);
             }
-        }
-    }
-
-    fn charge_access(&mut self, at: At, line: Option<LineAddress>, mut what: impl FnMut(&mut Account)) {
-        for table in &mut self.tables {
-            what(table.of_access(at, line));
         }
     }
 }

@@ -4,20 +4,21 @@
 //! at another time, belongs to no instruction.
 
 use strata_engine::Cycle;
-use strata_memory::doors::{Completion, L1d};
+use strata_memory::LineAddress;
+use strata_ptx::isa::Pc;
 
 use super::Lsu;
 use super::device::Accepted;
 use super::entry::{OWN, Place};
-use super::moved::{Moved, OFFER};
+use super::moved::{self, Moved};
 use crate::launch::Launch;
 use crate::ledger::{Accounts, Ledger};
 use crate::path::PathRecorder;
 use crate::record::SmEvent;
 
 /// The values of counters before an event.
-pub(crate) struct Before<const N: usize> {
-    counters: Moved<N>,
+pub(crate) struct Before<C, const N: usize> {
+    counters: C,
     values: [u64; N],
 }
 
@@ -79,25 +80,31 @@ impl Lsu {
     }
 
     /// What counters are before an event that may move them; `None` if no ledger is kept.
-    #[inline]
-    pub(crate) fn before<const N: usize>(&mut self, counters: Moved<N>) -> Option<Before<N>> {
+    #[inline(always)]
+    pub(crate) fn before<C: Moved<N>, const N: usize>(&mut self, counters: C) -> Option<Before<C, N>> {
         self.ledger.is_some().then(|| Before { counters, values: self.values(counters) })
     }
 
     /// Charges what has moved since to an instruction of a warp.
-    #[inline]
-    pub(crate) fn charge<const N: usize>(&mut self, before: Option<Before<N>>, warp: u8, pc: u32) {
-        let Some(Before { counters, values }) = before else { return };
-        let after = self.values(counters);
-        if let Some(ledger) = &mut self.ledger {
-            let at = ledger.at(warp.into(), pc);
-            ledger.add((at, None), counters, &std::array::from_fn(|place| after[place] - values[place]));
+    #[inline(always)]
+    pub(crate) fn charge<C: Moved<N>, const N: usize>(
+        &mut self,
+        before: Option<Before<C, N>>,
+        warp: u8,
+        pc: u32,
+    ) {
+        if let Some(before) = before {
+            self.charge_to(&before, (warp, pc), None);
         }
     }
 
     /// Charges what has moved since to an instruction in the table.
     #[inline]
-    pub(super) fn charge_place<const N: usize>(&mut self, before: Option<Before<N>>, place: Option<Place>) {
+    pub(super) fn charge_place<C: Moved<N>, const N: usize>(
+        &mut self,
+        before: Option<Before<C, N>>,
+        place: Option<Place>,
+    ) {
         if before.is_some()
             && let Some(place) = place
             && place != OWN
@@ -107,7 +114,25 @@ impl Lsu {
         }
     }
 
-    fn values<const N: usize>(&mut self, counters: Moved<N>) -> [u64; N] {
+    /// Charges what has moved since to an instruction of a warp, and to the buffer of a line.
+    #[inline(always)]
+    fn charge_to<C: Moved<N>, const N: usize>(
+        &mut self,
+        before: &Before<C, N>,
+        (warp, pc): (u8, Pc),
+        line: Option<LineAddress>,
+    ) {
+        let Before { counters, values } = before;
+        let after = self.values(*counters);
+        if let Some(ledger) = &mut self.ledger {
+            let at = ledger.at(warp.into(), pc);
+            let moved = std::array::from_fn(|place| after[place] - values[place]);
+            ledger.add((at, line), *counters, &moved);
+        }
+    }
+
+    #[inline(always)]
+    fn values<C: Moved<N>, const N: usize>(&mut self, counters: C) -> [u64; N] {
         counters(&mut self.statistics).map(|counter| *counter)
     }
 
@@ -117,7 +142,7 @@ impl Lsu {
         let entry = self.table.get(place);
         if let Some(ledger) = &mut self.ledger {
             let at = ledger.at(entry.warp.into(), entry.pc);
-            ledger.add((at, None), |s| [&mut s.finished, &mut s.latency_cycles], &[1, cycles]);
+            ledger.add((at, None), moved::end, &[1, cycles]);
             let (warp, pc, issued) = (entry.warp, entry.pc, entry.issued);
             let now = issued + cycles;
             ledger.record(now, SmEvent::Ended { warp, pc, issued, written: now + self.writeback_latency });
@@ -127,45 +152,42 @@ impl Lsu {
         }
     }
 
-    /// As `offer`, with the access and its refusals charged to its instruction.
+    /// Charges an offer to the L1D, or the cycles in which it refused one, to the access's instruction.
     #[cold]
     #[inline(never)]
-    pub(super) fn offer_charged(&mut self, l1d: &mut (impl L1d + ?Sized), now: Cycle) -> bool {
-        let before = self.values(OFFER);
-        let accepted =
-            self.device.offer(true, &mut self.table, &mut self.textures, l1d, now, &mut self.statistics);
-        let offered = match &accepted {
+    pub(super) fn charge_offer<C: Moved<N>, const N: usize>(
+        &mut self,
+        before: &Before<C, N>,
+        accepted: &Option<Accepted>,
+        now: Cycle,
+    ) {
+        let offered = match accepted {
             Some(accepted) => accepted.offered,
             None => self.device.held_access(),
         };
-        let after = self.values(OFFER);
-        if let (Some(ledger), Some(offered)) = (&mut self.ledger, offered) {
-            let at = ledger.at(offered.warp.into(), offered.pc);
-            let moved = std::array::from_fn(|place| after[place] - before[place]);
-            ledger.add((at, Some(offered.line)), OFFER, &moved);
-            if let Some(Accepted { entry: place, .. }) = accepted {
-                let issued = if place == OWN { now } else { self.table.get(place).issued };
-                ledger.accepted(offered, issued, now);
-                if let Some(path) = ledger.path() {
-                    path.accepted(&offered, issued, now);
-                }
-            } else if let (Some(path), Some(why)) = (ledger.path(), self.device.why_held()) {
-                path.refused(why, now);
+        let Some(offered) = offered else { return };
+        self.charge_to(before, (offered.warp, offered.pc), Some(offered.line));
+        let Some(ledger) = &mut self.ledger else { return };
+        if let Some(Accepted { entry: place, .. }) = *accepted {
+            let issued = if place == OWN { now } else { self.table.get(place).issued };
+            ledger.accepted(offered, issued, now);
+            if let Some(path) = ledger.path() {
+                path.accepted(&offered, issued, now);
             }
+        } else if let (Some(path), Some(why)) = (ledger.path(), self.device.why_held()) {
+            path.refused(why, now);
         }
-        self.take_accepted(accepted, now)
     }
 
-    /// As `complete_access`, charged to its instruction.
+    /// Charges the completion of an access to its instruction.
     #[cold]
     #[inline(never)]
-    pub(super) fn complete_charged(&mut self, completion: Completion, now: Cycle) {
+    pub(super) fn charge_completion(&mut self, token: u32, now: Cycle) {
         if let Some(ledger) = &mut self.ledger {
-            ledger.completed(completion.token, now);
+            ledger.completed(token, now);
             if let Some(path) = ledger.path() {
-                path.completed(completion.token, now);
+                path.completed(token, now);
             }
         }
-        self.complete_access(completion, now);
     }
 }

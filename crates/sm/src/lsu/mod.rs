@@ -43,7 +43,7 @@ mod fence;
 mod instruction;
 mod issue;
 mod lanes;
-mod moved;
+pub(crate) mod moved;
 mod pending;
 mod prefetch;
 mod scratchpad;
@@ -69,7 +69,7 @@ pub use behind::WrongAccess;
 pub use config::{LsuConfig, ReadOnlyWay, ScratchpadConfig, Surroundings, TextureConfig};
 pub use fence::FenceState;
 pub use instruction::{Finished, MemoryInstruction};
-pub(crate) use moved::{ISSUE, Moved};
+pub(crate) use moved::Moved;
 pub use statistics::LsuStatistics;
 
 use address::Resolver;
@@ -230,10 +230,9 @@ impl Lsu {
         if self.device.outstanding() != 0 {
             while let Some(completion) = l1d.completed(now) {
                 if extras && self.ledger.is_some() {
-                    self.complete_charged(completion, now);
-                } else {
-                    self.complete_access(completion, now);
+                    self.charge_completion(completion.token, now);
                 }
+                self.complete_access(completion, now);
             }
         }
     }
@@ -285,11 +284,7 @@ impl Lsu {
         while left > 0 && self.device.has_offer(&self.textures, l1d, now) {
             asked.l1d = true;
             // What comes behind a refused access waits with it.
-            let taken = match extras && self.ledger.is_some() {
-                true => self.offer_charged(l1d, now),
-                false => self.offer(l1d, now),
-            };
-            left = if taken { left - 1 } else { 0 };
+            left = if self.offer(extras, l1d, now) { left - 1 } else { 0 };
         }
         asked
     }
@@ -356,11 +351,11 @@ impl Lsu {
         if self.banks_are_open()
             && let Some(place) = self.scratchpad.begin(now)
         {
-            let before = self.before(moved::PASS);
+            let before = self.before(moved::pass);
             self.begin_pass(place, now);
             self.charge_place(before, Some(place));
         }
-        let before = self.before(moved::REQUEST);
+        let before = self.before(moved::request);
         let asking = if before.is_some() { self.constants.front(now) } else { None };
         if let Some(place) = self.constants.offer(&mut self.table, constants, now, &mut self.statistics) {
             self.front -= 1;
@@ -396,15 +391,13 @@ impl Lsu {
 
     /// Offers the next access to the L1D. Returns whether it was taken.
     #[inline(always)]
-    fn offer(&mut self, l1d: &mut (impl L1d + ?Sized), now: Cycle) -> bool {
-        let accepted =
-            self.device.offer(false, &mut self.table, &mut self.textures, l1d, now, &mut self.statistics);
-        self.take_accepted(accepted, now)
-    }
-
-    /// Notes what the L1D has taken. Returns whether it took something.
-    #[inline(always)]
-    fn take_accepted(&mut self, accepted: Option<Accepted>, now: Cycle) -> bool {
+    fn offer(&mut self, extras: bool, l1d: &mut (impl L1d + ?Sized), now: Cycle) -> bool {
+        let before = if extras { self.before(moved::offer) } else { None };
+        let (watches, statistics) = (before.is_some(), &mut self.statistics);
+        let accepted = self.device.offer(watches, &mut self.table, &mut self.textures, l1d, now, statistics);
+        if let Some(before) = before {
+            self.charge_offer(&before, &accepted, now);
+        }
         let Some(Accepted { entry: place, detached, last, .. }) = accepted else { return false };
         if place == OWN {
             return true;

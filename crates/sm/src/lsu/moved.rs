@@ -3,10 +3,16 @@
 use super::statistics::LsuStatistics;
 
 /// Counters that some kind of event moves.
-pub(crate) type Moved<const N: usize> = fn(&mut LsuStatistics) -> [&mut u64; N];
+pub(crate) trait Moved<const N: usize>:
+    Copy + for<'a> Fn(&'a mut LsuStatistics) -> [&'a mut u64; N]
+{
+}
+
+impl<const N: usize, F: Copy + for<'a> Fn(&'a mut LsuStatistics) -> [&'a mut u64; N]> Moved<N> for F {}
 
 /// Those that the issue of an instruction moves.
-pub(crate) const ISSUE: Moved<16> = |s| {
+#[inline(always)]
+pub(crate) fn issue(s: &mut LsuStatistics) -> [&mut u64; 16] {
     [
         &mut s.instructions,
         &mut s.loads,
@@ -25,10 +31,11 @@ pub(crate) const ISSUE: Moved<16> = |s| {
         &mut s.surface_instructions,
         &mut s.split_instructions,
     ]
-};
+}
 
 /// Those that an offer to the L1D moves.
-pub(super) const OFFER: Moved<14> = |s| {
+#[inline(always)]
+pub(super) fn offer(s: &mut LsuStatistics) -> [&mut u64; 14] {
     [
         &mut s.accesses,
         &mut s.lane_addresses,
@@ -45,10 +52,11 @@ pub(super) const OFFER: Moved<14> = |s| {
         &mut s.refused_bank,
         &mut s.refused_flush,
     ]
-};
+}
 
 /// Those that passes through the banks of shared memory move.
-pub(super) const PASS: Moved<5> = |s| {
+#[inline(always)]
+pub(super) fn pass(s: &mut LsuStatistics) -> [&mut u64; 5] {
     [
         &mut s.shared_accesses,
         &mut s.shared_addresses,
@@ -56,7 +64,16 @@ pub(super) const PASS: Moved<5> = |s| {
         &mut s.shared_passes,
         &mut s.shared_conflict_cycles,
     ]
-};
+}
 
 /// Those that requests to the constant cache move.
-pub(super) const REQUEST: Moved<2> = |s| [&mut s.constant_lines, &mut s.constant_refused];
+#[inline(always)]
+pub(super) fn request(s: &mut LsuStatistics) -> [&mut u64; 2] {
+    [&mut s.constant_lines, &mut s.constant_refused]
+}
+
+/// Those that the end of an instruction moves.
+#[inline(always)]
+pub(super) fn end(s: &mut LsuStatistics) -> [&mut u64; 2] {
+    [&mut s.finished, &mut s.latency_cycles]
+}
