@@ -1,5 +1,6 @@
 //! How much of something is in use, over time.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::time::Cycle;
@@ -57,12 +58,60 @@ struct State {
     entries: u64,
     since: Cycle,
     used: Used,
+    /// What is more from a cycle on, and what is less, as far as it lies ahead.
+    more: Ahead,
+    fewer: Ahead,
 }
 
 impl State {
     fn pass(&mut self, now: Cycle) {
         self.used.add(self.entries, now.0.saturating_sub(self.since.0));
         self.since = self.since.max(now);
+    }
+
+    /// Makes the changes up to a cycle that lay ahead.
+    fn catch_up(&mut self, now: Cycle) {
+        loop {
+            let at = self.more.next().min(self.fewer.next());
+            if at > now || at == Cycle::NEVER {
+                return;
+            }
+            self.pass(at);
+            self.entries = (self.entries + self.more.take(at)).saturating_sub(self.fewer.take(at));
+        }
+    }
+
+    /// Makes the changes before which no other can come any more.
+    fn settle(&mut self) {
+        self.catch_up(self.more.last.min(self.fewer.last));
+    }
+}
+
+/// Changes that lie ahead, in order.
+#[derive(Debug, Default)]
+struct Ahead {
+    changes: VecDeque<(Cycle, u64)>,
+    last: Cycle,
+}
+
+impl Ahead {
+    fn push(&mut self, entries: u64, at: Cycle) {
+        debug_assert!(self.last <= at, "{at:?} after {:?}", self.last);
+        self.changes.push_back((at, entries));
+        self.last = at;
+    }
+
+    fn next(&self) -> Cycle {
+        self.changes.front().map_or(Cycle::NEVER, |(at, _)| *at)
+    }
+
+    /// Takes the changes of a cycle.
+    fn take(&mut self, at: Cycle) -> u64 {
+        let mut entries = 0;
+        while self.next() == at {
+            entries += self.changes.pop_front().map_or(0, |(_, entries)| entries);
+        }
+        entries
     }
 }
 
@@ -87,15 +136,31 @@ impl Gauge {
         self.change(now, |entries| entries.saturating_sub(1));
     }
 
+    /// From a cycle on, which may lie ahead, so many more are in use. The next call's cycle is no earlier.
+    pub fn add_from(&self, entries: u64, at: Cycle) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.more.push(entries, at);
+        state.settle();
+    }
+
+    /// From a cycle on, which may lie ahead, so many fewer are in use. The next call's cycle is no earlier.
+    pub fn take_from(&self, entries: u64, at: Cycle) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.fewer.push(entries, at);
+        state.settle();
+    }
+
     /// Counts from a cycle on, what is in use by then included.
     pub fn begin(&self, now: Cycle) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.catch_up(now);
         (state.since, state.used) = (now, Used::default());
     }
 
     /// What was counted before a cycle.
     pub fn end(&self, now: Cycle) -> Used {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.catch_up(now);
         state.pass(now);
         state.used
     }
@@ -130,6 +195,22 @@ mod tests {
         assert_eq!(used.cycles, cycles);
         assert_eq!(used.entry_cycles, 7 + 3 * 8 + 2 * 7 + (1 << 20));
         assert_eq!(used.most, 1 << 20, "what was gone before it began does not count");
+    }
+
+    #[test]
+    fn changes_may_be_known_before_their_cycle() {
+        let gauge = Gauge::new();
+        gauge.begin(Cycle(0));
+        gauge.add_from(3, Cycle(2));
+        gauge.add_from(4, Cycle(8));
+        // It was sent before the other, and comes back before that is there.
+        gauge.take_from(3, Cycle(6));
+        assert_eq!(gauge.end(Cycle(7)).entry_cycles, 3 * 4, "nothing that lies ahead counts");
+        gauge.take_from(4, Cycle(11));
+        let used = gauge.end(Cycle(10));
+        assert_eq!((used.entry_cycles, used.most), (3 * 4 + 4 * 2, 4));
+        gauge.begin(Cycle(20));
+        assert_eq!(gauge.end(Cycle(21)).cycles[0], 1, "it went in between");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use self::credits::{Giver, Returns, Taker};
 pub use self::crossing::LinkClocks;
 use self::mailbox::Mailbox;
 pub use self::window::{Doorbell, Rung, Window};
+use crate::gauge::Gauge;
 use crate::time::Cycle;
 
 /// The sending end of a link.
@@ -97,6 +98,11 @@ impl<T> Outlet<T> {
         }
     }
 
+    /// Counts from now on the units in use: from when an item is sent until the sender can use its room again. Nothing is in use yet.
+    pub fn watch(&mut self, gauge: Arc<Gauge>) {
+        self.returning.gauge = Some(gauge);
+    }
+
     /// Cycles of the link's clock from sending an item to its arrival.
     pub fn latency(&self) -> u64 {
         self.latency
@@ -125,6 +131,9 @@ impl<T> Outlet<T> {
             return Err(item);
         }
         self.credits -= units;
+        if let Some(gauge) = &self.returning.gauge {
+            gauge.add_from(units.into(), now);
+        }
         self.staged.push((now + self.stamped_after, item));
         Ok(())
     }
@@ -261,6 +270,26 @@ mod tests {
         outlet.collect(Window(2));
         assert_eq!(outlet.send(2, 1, Cycle(8)), Err(2));
         assert_eq!(outlet.send(2, 1, Cycle(9)), Ok(()));
+    }
+
+    #[test]
+    fn units_are_in_use_from_sending_until_the_sender_has_their_room_again() {
+        let (mut outlet, mut inlet) = link::<u8>(4, 5);
+        let gauge = Gauge::new();
+        outlet.watch(gauge.clone());
+        gauge.begin(Cycle(0));
+        outlet.send(1, 2, Cycle(1)).unwrap();
+        outlet.send(2, 3, Cycle(3)).unwrap();
+        outlet.flush(Window(0));
+        inlet.collect(Window(1));
+        assert_eq!(inlet.receive(Cycle(5)), Some(1));
+        inlet.release(2, Cycle(6));
+        inlet.flush(Window(1));
+        // The sender learns of it before it comes, whether it looks or not.
+        outlet.collect(Window(2));
+        let used = gauge.end(Cycle(12));
+        assert_eq!(used.entry_cycles, 2 * (10 - 1) + 3 * (12 - 3));
+        assert_eq!((used.most, used.cycles[0]), (5, 1));
     }
 
     #[test]

@@ -25,7 +25,7 @@ use strata_sm::owners::OwnerLinks;
 use strata_sm::{Ledger, SmId, SmParts};
 
 use crate::machine::MachineFile;
-use crate::makers::Makers;
+use crate::makers::{Makers, Way};
 use crate::multiprocessor::multiprocessor;
 use crate::part::Part;
 
@@ -80,10 +80,20 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
     let flit_size = doors.network.flit_size().map_err(network)?;
 
     let (core_clock, network_clock, l2_clock) = (ClockRatio::ONE, file.clocks.network(), file.clocks.l2());
-    let (to_requests, mut from_sms) = links(file, sms, core_clock, network_clock)?;
-    let (to_slices, from_requests) = links(file, slices, network_clock, l2_clock)?;
-    let (to_replies, from_slices) = links(file, slices, l2_clock, network_clock)?;
+    let (mut to_requests, mut from_sms) = links(file, sms, core_clock, network_clock)?;
+    let (mut to_slices, from_requests) = links(file, slices, network_clock, l2_clock)?;
+    let (mut to_replies, from_slices) = links(file, slices, l2_clock, network_clock)?;
     let (mut to_sms, from_replies) = links(file, sms, network_clock, core_clock)?;
+    for (way, outlets) in [
+        (Way::FromSm, &mut to_requests),
+        (Way::ToSlice, &mut to_slices),
+        (Way::FromSlice, &mut to_replies),
+        (Way::ToSm, &mut to_sms),
+    ] {
+        for (number, outlet) in (0..).zip(outlets) {
+            make.credits.get(&(way, number)).into_iter().for_each(|gauge| outlet.watch(gauge.clone()));
+        }
+    }
     let has_owners = file.has_owners();
     let owning = |nodes: u16| if has_owners { nodes } else { 0 };
     let (sm_owner_links, mut from_owners, mut to_owners) = owner_links(file, owning(sms), core_clock)?;

@@ -35,7 +35,7 @@ use self::queue::LaunchQueue;
 use self::rows::RowCount;
 use crate::assemble::{Islands, assemble};
 use crate::machine::Machine;
-pub use crate::makers::{Maker, Makers};
+pub use crate::makers::{Maker, Makers, Way};
 use crate::part::Part;
 use crate::results::{PartWork, RunSchedule, thread_time};
 

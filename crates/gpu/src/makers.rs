@@ -12,6 +12,19 @@ use strata_memory::doors::{
 };
 use strata_sm::{Key, SmLog};
 
+/// The way that a link leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// From an SM to the network.
+    FromSm,
+    /// From the network to a slice of the last-level cache.
+    ToSlice,
+    /// From a slice to the network.
+    FromSlice,
+    /// From the network to an SM.
+    ToSm,
+}
+
 /// Builds the part behind one door from the design that the machine file names and the site where it will
 /// stand. Returns that design built, a wrapper around it, or something else.
 pub type Maker<'a, Design, Site, Built> =
@@ -51,6 +64,8 @@ pub struct Makers<'a> {
     pub records: HashMap<u16, (Arc<SmLog>, u64)>,
     /// What SMs count the instructions in the front of their load/store units with, by number, for those that do.
     pub queues: HashMap<u16, Arc<Gauge>>,
+    /// What links count their credits in use with, by way and the number of the SM or slice, for those that do.
+    pub credits: HashMap<(Way, u16), Arc<Gauge>>,
 }
 
 impl Default for Makers<'_> {
@@ -66,6 +81,7 @@ impl Default for Makers<'_> {
             paths: HashMap::new(),
             records: HashMap::new(),
             queues: HashMap::new(),
+            credits: HashMap::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
-//! How full queues and MSHRs were, and for how long.
+//! How full queues and MSHRs were, how many credits of links were in use, and for how long.
 
+use strata_gpu::queues::LINKS;
 use strata_gpu::results::Breakdown;
 
 use crate::ranges::{self, Range};
@@ -19,17 +20,28 @@ pub struct Queue<'a> {
     counts: Vec<u64>,
 }
 
-/// The kinds of queues, and the ranges of entries that were in use in them.
+/// What is told apart of queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// Their entries, and MSHRs.
+    Entries,
+    /// Credits of the network's links, in flits.
+    Credits,
+}
+
+/// Kinds of queues that are shown together, and the ranges of entries that were in use in them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queues<'a> {
+    /// What entries of them are.
+    pub of: Of,
     /// The kinds, the nearest to the program first.
     pub queues: Vec<Queue<'a>>,
 }
 
 impl<'a> Queues<'a> {
-    /// Of a breakdown by queue; `None` if no launch took a cycle.
+    /// Of a breakdown by queue; nothing if no launch took a cycle.
     #[must_use]
-    pub fn of(breakdown: &'a Breakdown) -> Option<Queues<'a>> {
+    pub fn of(breakdown: &'a Breakdown) -> Vec<Queues<'a>> {
         let [cycles, entry_cycles, most] =
             ["queue.cycles", "queue.entry_cycles", "queue.most"].map(|path| breakdown.counter(path));
         let counts = ranges::counts(breakdown, "in_use");
@@ -40,9 +52,10 @@ impl<'a> Queues<'a> {
             most: most[place].unwrap_or_default(),
             counts: counts[place].clone(),
         };
-        let queues = breakdown.parts.iter().enumerate().map(queue);
-        let queues: Vec<Queue<'a>> = queues.filter(|queue| queue.cycles > 0).collect();
-        (!queues.is_empty()).then_some(Queues { queues })
+        let queues = breakdown.parts.iter().enumerate().map(queue).filter(|queue| queue.cycles > 0);
+        let (credits, entries) = queues.partition(|queue| LINKS.contains(&queue.name));
+        let all = [Queues { of: Of::Entries, queues: entries }, Queues { of: Of::Credits, queues: credits }];
+        all.into_iter().filter(|some| !some.queues.is_empty()).collect()
     }
 
     /// The ranges from the first to the last of some cycle.

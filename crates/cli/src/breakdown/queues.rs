@@ -1,20 +1,29 @@
 //! How full queues and MSHRs were, as text.
 
 use strata_gpu::results::Breakdown;
-use strata_lab::queues::{Queue, Queues};
+use strata_lab::queues::{Of, Queue, Queues};
 
 use crate::table::{Cells, numbers};
 
-/// A line for each range of entries in use, a column for each kind of queue, with shares of its cycles.
+/// Tables of queues and of links' credits.
 pub fn text(breakdown: &Breakdown) -> String {
-    let Some(found) = Queues::of(breakdown) else {
-        return "\nby queue: no launch took a cycle\n".to_owned();
+    match &Queues::of(breakdown)[..] {
+        [] => "\nby queue: no launch took a cycle\n".to_owned(),
+        some => some.iter().map(table).collect(),
+    }
+}
+
+/// A line for each range of entries in use, a column for each kind of queue, with shares of its cycles.
+fn table(found: &Queues<'_>) -> String {
+    let head = match found.of {
+        Of::Entries => "by queue",
+        Of::Credits => "by link, in flits",
     };
     let line = |head: String, cell: &dyn Fn(&Queue<'_>) -> String| -> Cells {
         std::iter::once(head).chain(found.queues.iter().map(cell)).collect()
     };
     let mut lines = vec![
-        line("by queue".to_owned(), &|queue| queue.name.to_owned()),
+        line(head.to_owned(), &|queue| queue.name.to_owned()),
         line("most in use".to_owned(), &|queue| queue.most.to_string()),
         line("mean in use".to_owned(), &|queue| format!("{:.2}", queue.mean())),
     ];

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::crossing::Crossing;
 use super::window::{End, Window};
+use crate::gauge::Gauge;
 use crate::time::Cycle;
 
 /// The ring that the two ends share.
@@ -132,11 +133,13 @@ pub(super) struct Taker {
     known: u64,
     /// The cycle of the next entry to be read.
     next: Cycle,
+    /// What units in use are counted with, where that is asked for.
+    pub gauge: Option<Arc<Gauge>>,
 }
 
 impl Taker {
     pub fn new(returns: Arc<Returns>) -> Taker {
-        Taker { returns, read: 0, known: 0, next: Cycle::NEVER }
+        Taker { returns, read: 0, known: 0, next: Cycle::NEVER, gauge: None }
     }
 
     /// Learns of what was returned in the previous window.
@@ -150,8 +153,22 @@ impl Taker {
         if published > self.known {
             let unread = published - self.read;
             assert!(unread <= self.returns.entries.len() as u64, "a receiver returns what it has received");
+            if self.gauge.is_some() {
+                self.count_back(published);
+            }
             self.known = published;
             self.next = self.returns.at(self.read);
+        }
+    }
+
+    /// Counts what has been returned since the last window, up to an entry.
+    #[cold]
+    #[inline(never)]
+    fn count_back(&self, published: u64) {
+        let Some(gauge) = &self.gauge else { return };
+        for number in self.known..published {
+            let units = self.returns.entry(number).units.load(Ordering::Relaxed);
+            gauge.take_from(units.into(), self.returns.at(number));
         }
     }
 

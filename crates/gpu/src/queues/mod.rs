@@ -1,4 +1,5 @@
-//! How full queues and MSHRs are during launches: gauges that watch them, whatever the designs are. Nothing of it is there unless it is asked for.
+//! How full queues and MSHRs are during launches, and how many credits of links are in use: gauges that watch them, whatever the designs are. Nothing
+//! of it is there unless it is asked for.
 
 mod l1d;
 mod llc;
@@ -9,11 +10,14 @@ use strata_engine::statistics::Group;
 use strata_engine::{ClockRatio, Cycle, Gauge, Used};
 
 use crate::machine::Machine;
-use crate::makers::Makers;
+use crate::makers::{Makers, Way};
 use crate::observed::{ObservedL1d, ObservedLlc};
 use crate::results::queue_groups;
 use l1d::L1dGauges;
 use llc::LlcGauges;
+
+/// The kinds of links, whose credits are counted, as data go.
+pub const LINKS: [&str; 4] = ["SM to network", "network to LLC", "LLC to network", "network to SM"];
 
 /// Gauges of the queues of one kind, as the parts that have them are built.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +43,8 @@ pub struct Queues {
     l1d_requests: Gauges,
     llc_mshrs: Gauges,
     dram: Gauges,
+    /// Of each kind of [`LINKS`], with the clock of its senders.
+    credits: [(Gauges, Option<ClockRatio>); LINKS.len()],
     slices: ClockRatio,
 }
 
@@ -57,14 +63,26 @@ impl Queues {
             l1d_requests: Gauges::default(),
             llc_mshrs: Gauges::default(),
             dram: Gauges::default(),
+            credits: [None, Some(file.clocks.network()), Some(file.clocks.l2()), Some(file.clocks.network())]
+                .map(|clock| (Gauges::default(), clock)),
             slices: file.clocks.l2(),
         };
+        let slices = 0..*file.gpu.channels * *file.gpu.slices_per_channel;
+        let sms = compute.start as u16..compute.end as u16;
+        let ends =
+            [(Way::FromSm, &sms), (Way::ToSlice, &slices), (Way::FromSlice, &slices), (Way::ToSm, &sms)];
+        let links = ends.into_iter().zip(&queues.credits);
+        let credits = links.flat_map(|((way, numbers), (gauges, _))| {
+            numbers.clone().map(move |number| ((way, number), gauges.add()))
+        });
+        let credits = credits.collect();
         let (mshrs, requests) = (queues.l1d_mshrs.clone(), queues.l1d_requests.clone());
         let (slice_mshrs, mut build_l1d, mut build_llc) = (queues.llc_mshrs.clone(), makers.l1d, makers.llc);
         let channels: Vec<Arc<Gauge>> = (0..*file.gpu.channels).map(|_| queues.dram.add()).collect();
         let watched = compute.clone();
         let makers = Makers {
             queues: compute.map(|sm| (sm as u16, queues.lsu.add())).collect(),
+            credits,
             l1d: Box::new(move |design, site| {
                 let is_watched = watched.contains(&usize::from(site.node.0));
                 let l1d = build_l1d(design, site)?;
@@ -86,14 +104,17 @@ impl Queues {
     }
 
     /// Each kind, with the clock of its queues if that is not the SMs'.
-    fn kinds(&self) -> [(&'static str, &Gauges, Option<ClockRatio>); 5] {
-        [
+    fn kinds(&self) -> impl Iterator<Item = (&'static str, &Gauges, Option<ClockRatio>)> {
+        let parts = [
             ("LSU queues", &self.lsu, None),
             ("L1D MSHRs", &self.l1d_mshrs, None),
             ("L1D requests", &self.l1d_requests, None),
             ("LLC MSHRs", &self.llc_mshrs, Some(self.slices)),
             ("DRAM queues", &self.dram, Some(self.slices)),
-        ]
+        ];
+        parts
+            .into_iter()
+            .chain(LINKS.into_iter().zip(&self.credits).map(|(name, (gauges, clock))| (name, gauges, *clock)))
     }
 
     /// A launch begins in a core cycle.

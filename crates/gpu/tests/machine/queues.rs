@@ -1,6 +1,7 @@
 //! How full queues and MSHRs are: known by hand, over all cycles of a launch, and the same however a run is made.
 
 use strata_engine::Cycle;
+use strata_engine::statistics::Group;
 use strata_gpu::device::TimedDevice;
 use strata_gpu::gpu::{Gpu, Makers};
 use strata_gpu::machine::Machine;
@@ -27,24 +28,39 @@ pub fn all_cycles_are_counted(breakdown: &Breakdown, machine: &Machine, result: 
     let sms = file.gpu.compute_sms().len() as u64;
     // Where SMs in cache mode never come to rest, the machine looks every thousand cycles whether a launch is over.
     let looks = if file.gpu.helper_sms().is_empty() { 0 } else { 1000 * result.launches.len() as u64 };
-    for queue in ["LSU queues", "L1D MSHRs", "L1D requests"] {
+    for queue in ["LSU queues", "L1D MSHRs", "L1D requests", "SM to network"] {
         let all = counted(breakdown, queue, "queue.cycles");
         let expected = sms * cycles..=sms * (cycles + looks);
         assert!(expected.contains(&all), "{what}: {queue}: {all} of {expected:?} cycles");
     }
     let channels = u64::from(*file.gpu.channels);
     let slices = channels * u64::from(*file.gpu.slices_per_channel);
-    let of_slices = file.clocks.l2().local(Cycle(cycles));
-    // Where a launch begins between two cycles of slices, it has one less or more.
-    let launches = result.launches.len() as u64 + 1 + file.clocks.l2().local(Cycle(looks));
-    for (queue, count) in [("LLC MSHRs", slices), ("DRAM queues", channels)] {
+    for (queue, count, clock) in [
+        ("LLC MSHRs", slices, file.clocks.l2()),
+        ("DRAM queues", channels, file.clocks.l2()),
+        ("network to LLC", slices, file.clocks.network()),
+        ("LLC to network", slices, file.clocks.l2()),
+        ("network to SM", sms, file.clocks.network()),
+    ] {
         let each = counted(breakdown, queue, "queue.cycles") / count;
-        assert!(each.abs_diff(of_slices) <= launches, "{what}: {queue}: {each} of {of_slices} cycles");
+        // Where a launch begins between two cycles of this clock, it has one less or more.
+        let launches = result.launches.len() as u64 + 1 + clock.local(Cycle(looks));
+        let all = clock.local(Cycle(cycles));
+        assert!(each.abs_diff(all) <= launches, "{what}: {queue}: {each} of {all} cycles");
     }
 }
 
 /// How full queues are while a program runs.
 fn queues(machine: &Machine, text: &str, host: impl FnOnce(&mut TimedDevice<'_>)) -> Breakdown {
+    queues_and_counters(machine, text, host).0
+}
+
+/// The same, with the machine's counters.
+fn queues_and_counters(
+    machine: &Machine,
+    text: &str,
+    host: impl FnOnce(&mut TimedDevice<'_>),
+) -> (Breakdown, Vec<Group>) {
     let (queues, makers) = Queues::new(machine, Makers::default()).unwrap();
     let gpu = Gpu::with(machine, PLAIN, makers).unwrap();
     let mut progress = |_: &strata_gpu::Progress| {};
@@ -53,7 +69,8 @@ fn queues(machine: &Machine, text: &str, host: impl FnOnce(&mut TimedDevice<'_>)
     device.gpu().break_down(&[By::Queue]);
     device.gpu().watch_queues(queues);
     host(&mut device);
-    device.gpu().breakdowns()[0].clone()
+    let groups = device.statistics();
+    (device.gpu().breakdowns()[0].clone(), groups)
 }
 
 #[test]
@@ -71,6 +88,40 @@ fn a_load_at_a_time_has_one_mshr_for_as_long_as_it_is_on_its_way() {
         assert_eq!(counted(&found, "L1D MSHRs", "queue.entry_cycles"), way);
         assert_eq!(counted(&found, "L1D MSHRs", "in_use.below_01"), way);
     }
+}
+
+#[test]
+fn credits_of_a_chase_are_away_for_the_way_there_and_back() {
+    let machine = gtx480(&[]);
+    let (found, groups) = queues_and_counters(&machine, &module(trace::CHASE), trace::follow_chain);
+    let of = |group: &str, counter: &str| {
+        let group = groups.iter().find(|found| found.name == group).unwrap();
+        group.get(counter).unwrap()
+    };
+    let hop = 24;
+    // Requests are of one flit, and nothing is in their way.
+    let requests = of("network.request", "packets_in");
+    assert_eq!(of("network.request", "flits"), requests);
+    for way in ["SM to network", "network to LLC"] {
+        assert_eq!(counted(&found, way, "queue.entry_cycles"), 2 * hop * requests, "{way}");
+    }
+    // Replies of a line are of four flits: they are sent as of the last, and the network gives room back when it has moved the last.
+    let (replies, flits) = (of("network.reply", "packets_in"), of("network.reply", "flits"));
+    let lines = (flits - replies) / 3;
+    assert!(lines > 4 && 3 * lines + replies == flits, "{lines} of {replies} replies are lines");
+    let moving = 4 * 3 * lines;
+    assert_eq!(counted(&found, "LLC to network", "queue.entry_cycles"), 2 * hop * flits + moving);
+    assert_eq!(counted(&found, "network to SM", "queue.entry_cycles"), 2 * hop * flits);
+    assert_eq!(counted(&found, "network to SM", "queue.most"), 4);
+}
+
+#[test]
+fn credits_that_are_too_few_are_all_in_use() {
+    // Sixteen flits have room for four lines, on a way of 48 cycles.
+    let machine = gtx480(&["network.buffer_flits=16"]);
+    let found = of_lines(&machine, |_| true);
+    assert_eq!(counted(&found, "network to SM", "queue.most"), 16);
+    assert!(counted(&of_lines(&gtx480(&[]), |_| true), "network to SM", "queue.most") > 32);
 }
 
 /// Each lane loads a line of its own, from a list.

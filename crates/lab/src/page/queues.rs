@@ -5,16 +5,31 @@ use strata_gpu::results::Breakdown;
 
 use super::bars;
 use super::run_numbers::grouped;
-use crate::queues::Queues;
+use crate::queues::{Of, Queues};
 use crate::report::number;
 
-/// A row for each range of entries in use, a column for each kind of queue; `None` if no launch took a cycle.
-pub fn table(breakdown: &Breakdown) -> Option<Markup> {
-    let found = Queues::of(breakdown)?;
-    Some(html! {
-        p { "Share of the cycles of launches in which so many entries were in use, over all queues of a kind." }
-        div.scroll tabindex="0" role="group" aria-label="queues" {
-            table data-title="queues" {
+/// Tables of queues and of links' credits; `None` if no launch took a cycle.
+pub fn tables(breakdown: &Breakdown) -> Option<Markup> {
+    let all = Queues::of(breakdown);
+    (!all.is_empty()).then(|| html! { @for some in &all { (table(some)) } })
+}
+
+/// A row for each range of entries in use, a column for each kind of queue.
+fn table(found: &Queues<'_>) -> Markup {
+    let (name, what) = match found.of {
+        Of::Entries => (
+            "queues",
+            "Share of the cycles of launches in which so many entries were in use, over all queues of a kind.",
+        ),
+        Of::Credits => (
+            "links",
+            "The same of the credits of the network's links, in flits: from when a packet is sent until its sender has the room again.",
+        ),
+    };
+    html! {
+        p { (what) }
+        div.scroll tabindex="0" role="group" aria-label=(name) {
+            table data-title=(name) {
                 thead { tr { th.words { "in use" } @for queue in &found.queues { th { (queue.name) } } } }
                 tbody {
                     @for range in found.ranges() {
@@ -39,5 +54,5 @@ pub fn table(breakdown: &Breakdown) -> Option<Markup> {
                 }
             }
         }
-    })
+    }
 }

@@ -133,7 +133,7 @@ impl<'a> Page<'a> {
         if let Some(fresh) = fresh {
             let latencies = fresh.by(By::Level).and_then(latencies::table);
             self.add("latencies", "Latencies of loads", latencies);
-            let queues = fresh.by(By::Queue).and_then(queues::table);
+            let queues = fresh.by(By::Queue).and_then(queues::tables);
             self.add("queues", "Queues and MSHRs", queues);
             let buffers = fresh.by(By::Buffer).and_then(each::buffers);
             self.add("buffers", "Buffers", buffers);
