@@ -1,8 +1,11 @@
 //! How much of something is in use, over time.
 
-use std::collections::VecDeque;
+mod ahead;
+
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use self::ahead::Ahead;
 use crate::time::Cycle;
 
 /// Ranges of how much is in use that are told apart: 0, 1, 2 and 3, 4 to 7, and so on; the last has all that is more.
@@ -51,7 +54,14 @@ impl Used {
 
 /// Counts how much of something is in use. Only one island writes; others read between runs.
 #[derive(Debug, Default)]
-pub struct Gauge(Mutex<State>);
+pub struct Gauge {
+    state: Mutex<State>,
+    /// What is in use as far as the writer has said, who often says the same again.
+    set: AtomicU64,
+}
+
+/// Changes that may lie ahead before those in the past are made: together they cost less.
+const MOST_AHEAD: usize = 256;
 
 #[derive(Debug, Default)]
 struct State {
@@ -70,48 +80,26 @@ impl State {
     }
 
     /// Makes the changes up to a cycle that lay ahead.
+    #[inline(never)]
     fn catch_up(&mut self, now: Cycle) {
         loop {
             let at = self.more.next().min(self.fewer.next());
             if at > now || at == Cycle::NEVER {
-                return;
+                break;
             }
             self.pass(at);
             self.entries = (self.entries + self.more.take(at)).saturating_sub(self.fewer.take(at));
         }
+        self.more.forget_taken();
+        self.fewer.forget_taken();
     }
 
-    /// Makes the changes before which no other can come any more.
+    /// Makes the changes before which no other can come any more, once there are many.
+    #[inline]
     fn settle(&mut self) {
-        self.catch_up(self.more.last.min(self.fewer.last));
-    }
-}
-
-/// Changes that lie ahead, in order.
-#[derive(Debug, Default)]
-struct Ahead {
-    changes: VecDeque<(Cycle, u64)>,
-    last: Cycle,
-}
-
-impl Ahead {
-    fn push(&mut self, entries: u64, at: Cycle) {
-        debug_assert!(self.last <= at, "{at:?} after {:?}", self.last);
-        self.changes.push_back((at, entries));
-        self.last = at;
-    }
-
-    fn next(&self) -> Cycle {
-        self.changes.front().map_or(Cycle::NEVER, |(at, _)| *at)
-    }
-
-    /// Takes the changes of a cycle.
-    fn take(&mut self, at: Cycle) -> u64 {
-        let mut entries = 0;
-        while self.next() == at {
-            entries += self.changes.pop_front().map_or(0, |(_, entries)| entries);
+        if self.more.len() + self.fewer.len() >= MOST_AHEAD {
+            self.catch_up(self.more.last().min(self.fewer.last()));
         }
-        entries
     }
 }
 
@@ -122,8 +110,11 @@ impl Gauge {
     }
 
     /// From a cycle on so much is in use.
+    #[inline]
     pub fn set(&self, entries: u64, now: Cycle) {
-        self.change(now, |_| entries);
+        if self.set.load(Ordering::Relaxed) != entries {
+            self.change(now, |_| entries);
+        }
     }
 
     /// From a cycle on one more is in use.
@@ -138,39 +129,40 @@ impl Gauge {
 
     /// From a cycle on, which may lie ahead, so many more are in use. The next call's cycle is no earlier.
     pub fn add_from(&self, entries: u64, at: Cycle) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.more.push(entries, at);
         state.settle();
     }
 
     /// From a cycle on, which may lie ahead, so many fewer are in use. The next call's cycle is no earlier.
     pub fn take_from(&self, entries: u64, at: Cycle) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.fewer.push(entries, at);
         state.settle();
     }
 
     /// Counts from a cycle on, what is in use by then included.
     pub fn begin(&self, now: Cycle) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.catch_up(now);
         (state.since, state.used) = (now, Used::default());
     }
 
     /// What was counted before a cycle.
     pub fn end(&self, now: Cycle) -> Used {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.catch_up(now);
         state.pass(now);
         state.used
     }
 
     fn change(&self, now: Cycle, to: impl FnOnce(u64) -> u64) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let entries = to(state.entries);
         if entries != state.entries {
             state.pass(now);
             state.entries = entries;
+            self.set.store(entries, Ordering::Relaxed);
         }
     }
 }

@@ -131,8 +131,8 @@ impl<T> Outlet<T> {
             return Err(item);
         }
         self.credits -= units;
-        if let Some(gauge) = &self.returning.gauge {
-            gauge.add_from(units.into(), now);
+        if self.returning.gauge.is_some() {
+            self.returning.count_sent(units, now);
         }
         self.staged.push((now + self.stamped_after, item));
         Ok(())

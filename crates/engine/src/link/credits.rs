@@ -161,6 +161,15 @@ impl Taker {
         }
     }
 
+    /// Counts units that the sender uses from a cycle on.
+    #[cold]
+    #[inline(never)]
+    pub fn count_sent(&self, units: u32, now: Cycle) {
+        if let Some(gauge) = &self.gauge {
+            gauge.add_from(units.into(), now);
+        }
+    }
+
     /// Counts what has been returned since the last window, up to an entry.
     #[cold]
     #[inline(never)]
