@@ -1,4 +1,4 @@
-//! How full queues and MSHRs were.
+//! How full queues and MSHRs were, and how many credits of links were in use.
 
 use maud::{Markup, html};
 use strata_gpu::results::Breakdown;
