@@ -37,6 +37,7 @@ use crate::assemble::{Islands, assemble};
 use crate::machine::Machine;
 pub use crate::makers::{Maker, Makers, Way};
 use crate::part::Part;
+use crate::queues::Queues;
 use crate::results::{PartWork, RunSchedule, thread_time};
 
 /// Options of a GPU's runs.
@@ -92,6 +93,8 @@ pub struct Gpu {
     follows: bool,
     /// Counts row commands of DRAM, where a trace is asked for.
     rows: Option<RowCount>,
+    /// How full queues are during launches, where that is asked for.
+    queues: Option<Queues>,
 }
 
 impl Gpu {
@@ -218,6 +221,7 @@ impl Gpu {
             ctas_done: Arc::new(AtomicU64::new(0)),
             watch: None,
             follows: false,
+            queues: None,
             rows: None,
         };
         let bytes = *file.gpu.memory_mib << 20;

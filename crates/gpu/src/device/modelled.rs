@@ -80,8 +80,6 @@ pub struct Modelled {
     tracer: Option<Tracer>,
     /// `None` unless critical paths are asked for.
     paths: Option<PathFinder>,
-    /// `None` unless how full queues are is asked for.
-    queues: Option<Queues>,
 }
 
 impl Modelled {
@@ -126,7 +124,6 @@ impl Modelled {
             breakdowns: Vec::new(),
             tracer: None,
             paths: None,
-            queues: None,
         })
     }
 
@@ -169,7 +166,7 @@ impl Modelled {
 
     /// Breaks what later launches have in queues down, too, where that is asked for. The GPU has the parts that [`Queues::new`] makes.
     pub fn watch_queues(&mut self, queues: Queues) {
-        self.queues = Some(queues);
+        self.gpu.watch_queues(queues);
     }
 
     /// The critical paths so far; `None` if none were asked for.
@@ -283,9 +280,6 @@ impl Modelled {
         let is_followed =
             in_region && self.paths.as_mut().is_some_and(|paths| paths.begin(launch.number, start));
         self.gpu.follow(is_followed);
-        if let Some(queues) = &self.queues {
-            queues.begin(start);
-        }
         let meter = self.meter.as_ref();
         let finished = self.gpu.launch_part(launch, part, &mut |Observed { cycle, ctas_done, counted }| {
             (state.cycle, state.ctas_done) = (cycle.0, ctas_done);

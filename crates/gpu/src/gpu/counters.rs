@@ -1,9 +1,11 @@
 //! The counters of a GPU: in all, and of each of its parts.
 
+use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 use strata_sm::{Accounts, SmPath};
 
 use super::Gpu;
+use crate::queues::Queues;
 use crate::results::{By, Counted, merge_groups, modes};
 
 impl Gpu {
@@ -50,6 +52,23 @@ impl Gpu {
     /// Has the SMs remember the steps of later launches for their critical paths, or not any more.
     pub fn follow(&mut self, follows: bool) {
         self.follows = follows;
+    }
+
+    /// Counts how full queues are during later launches. The machine has the parts that [`Queues::new`] makes.
+    pub fn watch_queues(&mut self, queues: Queues) {
+        self.queues = Some(queues);
+    }
+
+    /// Counts them from a cycle on.
+    pub(super) fn begin_queues(&self, now: Cycle) {
+        if let Some(queues) = &self.queues {
+            queues.begin(now);
+        }
+    }
+
+    /// How full each kind of queue was during the launch that has just ended; nothing unless that is asked for.
+    pub fn queues(&self) -> Vec<(&'static str, Vec<Group>)> {
+        self.queues.as_ref().map_or_else(Vec::new, |queues| queues.end(self.now()))
     }
 
     /// Takes the steps of the last launch, by SM.

@@ -38,6 +38,7 @@ impl Gpu {
         let occupancy = self.prepare(launch, start)?;
         self.ctas_done.store(0, Ordering::Relaxed);
         let begin = self.begin_part(launch, part, occupancy.ctas, start);
+        self.begin_queues(start);
         let mut early = part.early_end(launch, self);
         let mut before = None;
         if self.follows {

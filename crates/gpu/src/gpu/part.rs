@@ -103,6 +103,7 @@ impl Gpu {
         for index in self.compute_sms.clone() {
             self.sm(index).begin_accounts(launch);
         }
+        self.begin_queues(now);
         let parts = part.by.iter().map(|by| self.parts(*by)).collect();
         Box::new(Before { all: self.statistics(), parts })
     }

@@ -5,7 +5,7 @@ use strata_gpu::critical_path::PathOptions;
 use strata_gpu::device::TimedDevice;
 use strata_gpu::gpu::{Gpu, Makers};
 use strata_gpu::machine::Machine;
-use strata_gpu::region::Region;
+use strata_gpu::region::{Most, Region};
 use strata_gpu::results::{Breakdown, By, Counted, RunResult, merge_groups};
 use strata_gpu::{RunRequest, run};
 use strata_memory::NodeId;
@@ -161,6 +161,28 @@ fn sums_are_totals_of_a_region() {
     };
     // Warm launches are the whole run's.
     assert_eq!(by_launch(&some).parts, by_launch(&whole).parts[2..=4]);
+}
+
+/// What CTAs that only warm caches are charged is nobody's.
+#[test]
+fn sums_are_totals_without_the_ctas_that_warm_caches() {
+    let machine = Machine::load("gtx480", &[]).unwrap();
+    let program = find("gemm").unwrap().program(Size::Test).unwrap();
+    let most = Most { ctas: Some(6), ..Most::default() };
+    let region = Region { from: Some(0), from_cta: Some(8), warm_ctas: 4, most, ..Region::default() };
+    let mut progress = |_: &strata_gpu::Progress| {};
+    let mut so_far = |_: &mut dyn FnMut() -> RunResult| ();
+    let plain = RunRequest::plain(program.as_ref(), &machine, &mut progress, &mut so_far);
+    let by = [By::Launch, By::Line, By::Cta, By::Buffer, By::Level, By::Queue];
+    let result = run(RunRequest { by: &by, region, ..plain }).unwrap();
+    let (queues, others) = result.breakdowns.split_last().expect("they were asked for");
+    others.iter().for_each(|breakdown| adds_up(breakdown, &result.statistics, "gemm"));
+    all_cycles_are_counted(queues, &machine, &result, "gemm");
+    let ctas = result.breakdowns.iter().find(|breakdown| breakdown.by == By::Cta).expect("it was asked for");
+    let names: Vec<&str> = ctas.parts.iter().map(|part| part.name.as_str()).collect();
+    let of = |cta: &u64| format!("launch 0 (gemm) cta {cta}");
+    let expected: Vec<String> = (8..14).map(|cta| of(&cta)).chain(["elsewhere".to_owned()]).collect();
+    assert_eq!(names, expected);
 }
 
 /// One CTA runs on one SM, and loads lines of one channel: that SM and that channel have all of the work.

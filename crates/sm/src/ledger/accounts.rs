@@ -65,7 +65,7 @@ impl Table {
     }
 
     pub fn begin(&mut self, launch: &Launch) {
-        self.take(&LsuStatistics::default());
+        *self = Table { allocations: std::mem::take(&mut self.allocations), ..Table::new(self.key) };
         let accounts = match self.key {
             Key::Instruction => launch.kernel.code.len(),
             Key::Cta | Key::Whole => 0,

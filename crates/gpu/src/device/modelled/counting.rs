@@ -88,8 +88,7 @@ impl Modelled {
 
     /// Adds what a launch that has just ended had in queues.
     pub(super) fn add_queues(&mut self) {
-        let Some(queues) = &self.queues else { return };
-        let parts = queues.end(self.gpu.now());
+        let parts = self.gpu.queues();
         for breakdown in self.breakdowns.iter_mut().filter(|of| of.by == By::Queue) {
             parts.iter().for_each(|(name, groups)| breakdown.add_part(name, groups.clone()));
         }
