@@ -199,12 +199,10 @@ fn energies(difference: &Difference, most: usize) -> String {
     };
     let sum = |side: usize| changes.iter().map(|of| of.pj[side]).sum::<f64>();
     let line = |energy: &EnergyChange| {
-        let leakage = energy.leakage_pj[1] - energy.leakage_pj[0];
-        let dynamic = energy.change() - leakage;
         vec![
             energy.structure.replace('_', " "),
-            signed(number(dynamic)),
-            signed(number(leakage)),
+            signed(number(energy.events_change())),
+            signed(number(energy.leakage_change())),
             signed(number(energy.change())),
             percent(energy.change(), whole),
         ]

@@ -127,6 +127,20 @@ impl EnergyChange {
     pub fn change(&self) -> f64 {
         self.pj[1] - self.pj[0]
     }
+
+    /// By how much its leakage has.
+    #[must_use]
+    pub fn leakage_change(&self) -> f64 {
+        self.leakage_pj[1] - self.leakage_pj[0]
+    }
+
+    /// By how much that of its events has; nothing if all that is left is what rounding leaves.
+    #[must_use]
+    pub fn events_change(&self) -> f64 {
+        let change = self.change() - self.leakage_change();
+        let rounding = 1e-12 * self.pj[0].max(self.pj[1]);
+        if change.abs() <= rounding { 0.0 } else { change }
+    }
 }
 
 /// The structures, that with the greatest change first; `None` unless both machines have energies. The difference of all energy is the
@@ -152,4 +166,18 @@ pub fn energies(left: &Side, right: &Side) -> Option<Vec<EnergyChange>> {
     let mut changes: Vec<EnergyChange> = names.into_iter().map(change).collect();
     changes.sort_by(|one, other| other.change().abs().total_cmp(&one.change().abs()));
     Some(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rounding_leaves_is_no_change_of_events() {
+        let energy = |pj, leakage_pj| EnergyChange { structure: "l1d".into(), pj, leakage_pj };
+        let more_leakage = energy([0.1 + 0.2, 0.1 + 0.7], [0.2, 0.7]);
+        assert_ne!(more_leakage.change() - more_leakage.leakage_change(), 0.0, "sums are rounded");
+        assert_eq!(more_leakage.events_change(), 0.0);
+        assert_eq!(energy([3.0, 3.0 + 1e-9], [1.0, 1.0]).events_change(), 3.0 + 1e-9 - 3.0);
+    }
 }

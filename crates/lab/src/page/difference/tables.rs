@@ -82,7 +82,6 @@ pub fn energies(changes: &[EnergyChange]) -> Option<Markup> {
     let widest = changed.iter().map(|energy| energy.change().abs()).reduce(f64::max)?;
     let all: f64 = changes.iter().map(EnergyChange::change).sum();
     let micro = |pj: f64| format!("{} µJ", number(pj * 1e-6));
-    let leakage = |energy: &EnergyChange| energy.leakage_pj[1] - energy.leakage_pj[0];
     Some(html! {
         div.scroll tabindex="0" role="group" aria-label="energy" {
             table.sort.wide data-title="energy" {
@@ -97,8 +96,7 @@ pub fn energies(changes: &[EnergyChange]) -> Option<Markup> {
                             td.words { (energy.structure.replace('_', " ")) }
                             @for pj in energy.pj { td data-value=(pj) { (micro(pj)) } }
                             td data-value=(energy.change()) { (bars::change(energy.change(), widest, &micro(energy.change()))) }
-                            td data-value=(energy.change() - leakage(energy)) { (micro(energy.change() - leakage(energy))) }
-                            td data-value=(leakage(energy)) { (micro(leakage(energy))) }
+                            @for change in [energy.events_change(), energy.leakage_change()] { td data-value=(change) { (micro(change)) } }
                             td data-value=(energy.change() / all) { (signed_percent(energy.change(), all)) }
                         }
                     }
