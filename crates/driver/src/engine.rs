@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_gpu::Progress;
 use strata_gpu::device::{Backend, Buffer, Call, Functional, Modelled, ModuleId};
-use strata_gpu::gpu::{Gpu, GpuOptions};
+use strata_gpu::gpu::{Gpu, GpuOptions, Makers};
 use strata_gpu::results::LaunchResult;
 use strata_ptx::reference::{Options, Summary};
 use strata_workloads::DeviceError;
@@ -50,7 +50,13 @@ impl Engine {
             limit: settings.max_cycles.map_or(Cycle::NEVER, Cycle),
             interrupt: Some(&STOP),
         };
-        let mut gpu = Modelled::new(Gpu::new(&settings.machine, options)?, &settings.machine)?;
+        let (makers, queues) = Makers::default().breaking_down(&settings.machine, &settings.by)?;
+        let gpu = Gpu::with(&settings.machine, options, makers)?;
+        let mut gpu = Modelled::new(gpu, &settings.machine)?;
+        gpu.break_down(&settings.by);
+        if let Some(queues) = queues {
+            gpu.watch_queues(queues);
+        }
         if settings.timeline.is_some() {
             gpu.sample_every(settings.span);
         }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use strata_gpu::device::{Card, Entry};
 use strata_gpu::endurance;
 use strata_gpu::results::{
-    Checked, LaunchResult, Provenance, RunResult, SimulationCost, Totals, Verdict, merge_groups,
+    Breakdown, Checked, LaunchResult, Provenance, RunResult, SimulationCost, Totals, Verdict, merge_groups,
     peak_memory_bytes,
 };
 use strata_gpu::{Progress, SIMULATOR};
@@ -48,6 +48,8 @@ struct Kept {
     inputs: String,
     checked: Option<Checked>,
     problems: Vec<String>,
+    /// Only of cards that no longer exist, or at the end.
+    breakdowns: Vec<Breakdown>,
 }
 
 impl Kept {
@@ -62,6 +64,18 @@ impl Kept {
                 self.checked.get_or_insert_default().launches += check.launches();
                 self.problems.extend(check.differences().iter().cloned());
             }
+        }
+    }
+
+    /// Adds what a card's counters were broken down by.
+    fn add_breakdowns(&mut self, card: Option<&mut Card<Engine>>) {
+        let Some(Engine::Timed(engine)) = card.map(Card::backend_mut) else { return };
+        let energy = engine.gpu.energy();
+        let of_card = engine.gpu.breakdowns().iter().cloned();
+        if self.breakdowns.is_empty() {
+            self.breakdowns = of_card.map(|breakdown| breakdown.with_energy(energy.as_ref())).collect();
+        } else {
+            self.breakdowns.iter_mut().zip(of_card).for_each(|(all, more)| all.merge(more));
         }
     }
 }
@@ -85,7 +99,7 @@ impl Results {
             said: None,
         };
         if results.output.wants_whole() {
-            let nothing = results.whole(None);
+            let nothing = results.whole(None, &results.kept);
             results.output.whole(&nothing);
         }
         Ok(Some(results))
@@ -162,30 +176,34 @@ impl Results {
     /// Writes the whole run as though it ended now: a client may end without a word (`_exit`, a signal).
     fn so_far(&mut self, card: &mut Card<Engine>) {
         if self.output.wants_whole() {
-            let value = self.whole(Some(card));
+            let kept = Kept { breakdowns: Vec::new(), ..self.kept.clone() };
+            let value = self.whole(Some(card), &kept);
             self.output.whole(&value);
             self.output.now(None);
         }
     }
 
     /// Keeps the totals of a card that is about to be dropped.
-    pub fn keep(&mut self, card: Option<&mut Card<Engine>>) {
+    pub fn keep(&mut self, mut card: Option<&mut Card<Engine>>) {
+        self.kept.add_breakdowns(card.as_deref_mut());
         self.kept.add(card);
     }
 
     /// Writes the last line.
-    pub fn finish(mut self, card: Option<&mut Card<Engine>>) {
-        let value = self.whole(card);
+    pub fn finish(mut self, mut card: Option<&mut Card<Engine>>) {
+        let mut kept = self.kept.clone();
+        kept.add_breakdowns(card.as_deref_mut());
+        let value = self.whole(card, &kept);
         self.output.whole(&value);
     }
 
-    /// The line of the whole run, as it is now.
-    fn whole(&self, mut card: Option<&mut Card<Engine>>) -> Value {
+    /// The line of the whole run, as it is now, with what is kept of earlier cards.
+    fn whole(&self, mut card: Option<&mut Card<Engine>>, kept: &Kept) -> Value {
         let energy = match card.as_deref_mut().map(Card::backend_mut) {
             Some(Engine::Timed(engine)) => engine.gpu.energy(),
             _ => None,
         };
-        let mut kept = self.kept.clone();
+        let mut kept = kept.clone();
         kept.add(card);
         let machine = &self.settings.machine;
         let totals = &self.totals;
@@ -220,7 +238,7 @@ impl Results {
             launches: Vec::new(),
             phases: Vec::new(),
             statistics: kept.statistics,
-            breakdowns: Vec::new(),
+            breakdowns: kept.breakdowns,
             critical_paths: None,
             energy,
             lifetimes,

@@ -3,7 +3,9 @@
 use std::env::VarError;
 use std::path::PathBuf;
 
+use strata_gpu::broken_down::each_once;
 use strata_gpu::machine::Machine;
+use strata_gpu::results::By;
 
 use crate::blocks::Bounds;
 use crate::log::Level;
@@ -73,6 +75,8 @@ pub struct Settings {
     pub timeline: Option<PathBuf>,
     /// Length of a timeline span, in cycles.
     pub span: u64,
+    /// What the run's counters are broken down by.
+    pub by: Vec<By>,
     /// How far kernels reach.
     pub bounds: Bounds,
     /// Compute capability that clients see.
@@ -146,6 +150,13 @@ impl Settings {
             .map(|set| set.trim().to_owned())
             .filter(|set| !set.is_empty())
             .collect();
+        let by = match text("STRATA_BY")? {
+            None => Vec::new(),
+            Some(found) => {
+                let parts = found.split(',').map(str::parse).collect::<Result<Vec<By>, String>>();
+                each_once(&parts.map_err(|error| format!("STRATA_BY: {error}"))?)
+            }
+        };
         let name = text("STRATA_MACHINE")?.unwrap_or_else(|| DEFAULT_MACHINE.to_owned());
         let system = text("STRATA_SYSTEM")?;
         let machine = Machine::load_with(&name, system.as_slice(), &sets)
@@ -169,6 +180,7 @@ impl Settings {
             max_cycles,
             timeline,
             span,
+            by,
             bounds,
             capability,
         })
@@ -203,11 +215,13 @@ mod tests {
             ("STRATA_MODE", "functional"),
             ("STRATA_SET", "gpu.sms=2; l1d.ways=8;"),
             ("STRATA_THREADS", "2"),
+            ("STRATA_BY", "line,queue,line"),
             ("STRATA_COMPUTE_CAPABILITY", "7.5"),
         ];
         let settings = read(&asked).unwrap();
         assert_eq!(settings.sets, ["gpu.sms=2", "l1d.ways=8"]);
         assert_eq!(*settings.machine.file().gpu.sms, 2);
+        assert_eq!(settings.by, [By::Line, By::Queue]);
         assert_eq!(
             (settings.mode, settings.threads, settings.capability.target()),
             (Mode::Functional, 2, 75)
@@ -225,6 +239,11 @@ mod tests {
                 "STRATA_MAX_CYCLES: found `0`, expected a number of cycles, at least 1",
             ),
             ("STRATA_SPAN", "x", "STRATA_SPAN: found `x`, expected a number of cycles, at least 1"),
+            (
+                "STRATA_BY",
+                "sm,lines",
+                "STRATA_BY: found `lines`, expected one of sm, slice, channel, launch, line",
+            ),
             ("STRATA_BOUNDS", "loose", "STRATA_BOUNDS: found `loose`, expected `exact`, `guard` or `page`"),
             ("STRATA_LOG", "loud", "STRATA_LOG: found `loud`, expected `quiet`, `once` or `calls`"),
             (

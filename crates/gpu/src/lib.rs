@@ -2,6 +2,7 @@
 
 pub mod area;
 mod assemble;
+pub mod broken_down;
 pub mod catalogue;
 pub mod checkpoint;
 pub mod critical_path;

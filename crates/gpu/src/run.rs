@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 use strata_ptx::reference;
-use strata_sm::Key;
 use strata_workloads::recording::Recording;
 use strata_workloads::{DeviceError, HostProgram, Outcome};
 
+use crate::broken_down::each_once;
 use crate::checkpoint::{Checkpoint, Identity};
 use crate::critical_path::{PathFinder, PathOptions};
 use crate::device::{Lockstep, Modelled, ReferenceDevice, TimedDevice};
@@ -19,7 +19,6 @@ use crate::gpu::{Gpu, GpuOptions, Makers, Watch};
 use crate::machine::Machine;
 use crate::profile::Profile;
 use crate::progress::Progress;
-use crate::queues::Queues;
 use crate::races::Races;
 use crate::region::Region;
 use crate::results::{
@@ -169,10 +168,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let mut under_way = |launches: &[LaunchResult], phases: &[PhaseResult], gpu: &mut Modelled| {
         so_far(&mut || about.result(launches.iter().cloned(), phases, gpu));
     };
-    // What is asked for twice is counted once.
-    let by: Vec<By> = By::ALL.into_iter().filter(|by| request.by.contains(by)).collect();
-    let keys = [Key::Instruction, Key::Cta, Key::Buffer, Key::Whole];
-    let accounts = keys.into_iter().filter(|key| by.iter().any(|by| by.key() == Some(*key))).collect();
+    let by = each_once(request.by);
     let (traced, mut take_trace) = request.trace.unzip();
     let tracer = traced.map(|traced| Tracer::new(machine, traced, program.module().text));
     let tracer = tracer.transpose().map_err(|error| RunError::Refused(format!("trace: {error}")))?;
@@ -183,15 +179,11 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
             let reason = "a trace and critical paths of one run: expected one of them";
             return Err(RunError::Refused(reason.into()));
         }
-        (Some(tracer), None) => tracer.makers(accounts),
-        (None, Some(finder)) => finder.makers(accounts),
-        (None, None) => Makers { accounts, ..Makers::default() },
+        (Some(tracer), None) => tracer.makers(Vec::new()),
+        (None, Some(finder)) => finder.makers(Vec::new()),
+        (None, None) => Makers::default(),
     };
-    let (queues, makers) = match by.contains(&By::Queue) {
-        true => Queues::new(machine, makers).map(|(queues, makers)| (Some(queues), makers)),
-        false => Ok((None, makers)),
-    }
-    .map_err(RunError::Refused)?;
+    let (makers, queues) = makers.breaking_down(machine, &by).map_err(RunError::Refused)?;
     let mut timed = Gpu::with(machine, options, makers)
         .and_then(|gpu| TimedDevice::on(gpu, machine, program.module(), progress))
         .map_err(RunError::Refused)?;

@@ -22,6 +22,7 @@ use std::process::Command;
 
 use clap::Args;
 use strata_gpu::machine::Machine;
+use strata_gpu::results::By;
 use strata_lab::store::check_writable;
 
 use self::bounds::Bounds;
@@ -59,6 +60,10 @@ pub struct ExecArguments {
     /// Write one line of JSON for each launch, and one for the whole run, to this file; for each process that uses CUDA.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Break the run's counters down by this part, as `strata run --by` does, in the JSON of a process that has ended: by `sm`, `slice`,
+    /// `channel`, `launch`, `line`, `instruction`, `cta`, `buffer`, `level` or `queue`. May be repeated.
+    #[arg(long, value_name = "PART", requires = "json", conflicts_with = "functional")]
+    by: Vec<By>,
     /// Write counters and energy over time to this CSV file, one line per span.
     #[arg(long, value_name = "FILE.csv", conflicts_with = "functional")]
     timeline: Option<PathBuf>,
@@ -186,6 +191,7 @@ fn command(arguments: &ExecArguments) -> Command {
         _ => "timing",
     };
     let max_cycles = arguments.max_cycles.map_or_else(String::new, |cycles| cycles.to_string());
+    let by: Vec<&str> = arguments.by.iter().map(|by| by.name()).collect();
     let mut command = Command::new(&arguments.program[0]);
     command
         .args(&arguments.program[1..])
@@ -196,6 +202,7 @@ fn command(arguments: &ExecArguments) -> Command {
         .env("STRATA_BOUNDS", arguments.bounds.name())
         .env("STRATA_THREADS", arguments.threads.unwrap_or(cores).to_string())
         .env("STRATA_MAX_CYCLES", max_cycles)
+        .env("STRATA_BY", by.join(","))
         .env_remove("STRATA_TIMELINE");
     if let Some(capability) = arguments.compute_capability {
         command.env("STRATA_COMPUTE_CAPABILITY", capability.to_string());

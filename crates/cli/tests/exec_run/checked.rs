@@ -41,6 +41,59 @@ fn memory_is_compared_with_the_reference_executors() {
     assert!(status == 2 && err.contains("cannot be used with"), "{err}");
 }
 
+#[test]
+fn counters_are_broken_down_in_the_line_of_the_whole_run() {
+    let json = folder("by").join("results.json");
+    let options = [
+        "--by",
+        "line",
+        "--by",
+        "launch",
+        "--by",
+        "buffer",
+        "--by",
+        "queue",
+        "--json",
+        json.to_str().unwrap(),
+    ];
+    let (status, err) = ran(python(&mut exec(&options), &["seven,clock"]));
+    assert_eq!(status, 0, "{err}");
+    let lines = lines(&json);
+    assert!(lines[..2].iter().all(|launch| launch.get("by").is_none()), "launches have lines of their own");
+    let whole = &lines[2];
+    let parts = |by: &str| whole["by"][by].as_array().unwrap();
+    for (by, group, counter) in [
+        ("line", "sm", "issued"),
+        ("line", "lsu", "accesses"),
+        ("launch", "lsu", "accesses"),
+        ("buffer", "lsu", "accesses"),
+    ] {
+        let of_part = |part: &Value| part["statistics"][group][counter].as_u64().unwrap();
+        let sum: u64 = parts(by).iter().map(of_part).sum();
+        assert!(sum > 0 && whole["statistics"][group][counter] == sum, "{by}: {group}.{counter}: {sum}");
+    }
+    let of = |by: &str, name: &str| {
+        let found = parts(by).iter().find(|part| part["part"] == name);
+        found.unwrap_or_else(|| panic!("no {name} by {by}")).clone()
+    };
+    // All that both kernels access is the client's one allocation.
+    let buffer = of("buffer", "allocation 1 (cuMemAlloc) (0x400000)");
+    assert_eq!(buffer["statistics"]["lsu"]["accesses"], whole["statistics"]["lsu"]["accesses"]);
+    assert!(buffer["energy"]["dynamic_pj"].as_f64().unwrap() > 0.0);
+    // The one store of `seven`.
+    assert_eq!(of("line", "seven:11")["statistics"]["lsu"]["accesses"], 1);
+    assert_eq!(of("launch", "launch 0 (seven)")["statistics"]["lsu"]["accesses"], 1);
+    assert_eq!(of("queue", "SM to network")["statistics"]["queue"]["most"], 1);
+    for (options, expected) in [
+        (&["--by", "line"][..], "--json <FILE>"),
+        (&["--by", "line", "--json", "j", "--functional"], "cannot be used with"),
+        (&["--by", "lines", "--json", "j"], "found `lines`, expected one of sm, slice"),
+    ] {
+        let (status, err) = ran(python(&mut exec(options), &["seven"]));
+        assert!(status == 2 && err.contains(expected), "{err}");
+    }
+}
+
 /// Whether a cell of a timeline is a number of JSON.
 fn is(cell: &str, number: &Value) -> bool {
     cell.parse().ok() == number.as_u64()

@@ -184,9 +184,14 @@ impl Breakdown {
         paths
     }
 
+    /// Adds the parts of another one of the same kind.
+    pub fn merge(&mut self, other: Breakdown) {
+        other.parts.into_iter().for_each(|part| self.add_part(&part.name, part.groups));
+    }
+
     /// The breakdown with the energy of each line, instruction, CTA or buffer, of a run that took so much.
     #[must_use]
-    pub(crate) fn with_energy(mut self, energy: Option<&EnergyReport>) -> Breakdown {
+    pub fn with_energy(mut self, energy: Option<&EnergyReport>) -> Breakdown {
         let is_told_apart = self.by.key().is_some_and(|key| key != Key::Whole);
         if let Some(energy) = energy.filter(|_| is_told_apart) {
             share_out(energy, &mut self.parts);
