@@ -135,12 +135,14 @@ class Looker:
         self.browser, self.base, self.shots, self.axe = browser, base, shots, Axe()
 
     @contextlib.contextmanager
-    def page(self, path, width=WIDTHS[0], scheme=SCHEMES[0], scripts=True):
+    def page(self, path, width=WIDTHS[0], scheme=SCHEMES[0], scripts=True, expected=None):
+        """A page, which must not complain of anything but what is expected."""
         window = {"width": width, "height": 900}
         context = self.browser.new_context(viewport=window, color_scheme=scheme, java_script_enabled=scripts)
         page = context.new_page()
         page.set_default_timeout(30_000)
-        page.on("console", lambda message: check(message.type not in ("error", "warning"), f"{path}: says {message.text}"))
+        is_well = lambda message: message.type not in ("error", "warning") or expected and expected in message.text
+        page.on("console", lambda message: check(is_well(message), f"{path}: says {message.text}"))
         page.on("pageerror", lambda error: check(False, f"{path}: throws {error}"))
         page.goto(self.base + path)
         yield page
@@ -301,7 +303,8 @@ def main():
             check(FAILED in page.inner_text("main"), "a failure's text is not shown as it is")
         keyboard(looker)
         refusals(arguments.strata, store, server)
-        with looker.page("/") as page:
+        # The page goes on asking, and the browser says that nobody answers.
+        with looker.page("/", expected="net::ERR_CONNECTION_REFUSED") as page:
             page.wait_for_selector(".live.on")
             check(server.interrupt() == 0, f"Ctrl-C ends the server with {server.process.returncode}")
             page.wait_for_selector(".live.off")
