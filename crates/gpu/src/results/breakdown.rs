@@ -184,9 +184,10 @@ impl Breakdown {
         paths
     }
 
-    /// Adds the parts of another one of the same kind.
+    /// Adds the parts of another one of the same kind. Their energy is then no longer told apart.
     pub fn merge(&mut self, other: Breakdown) {
         other.parts.into_iter().for_each(|part| self.add_part(&part.name, part.groups));
+        self.parts.iter_mut().for_each(|part| part.energy_pj.clear());
     }
 
     /// The breakdown with the energy of each line, instruction, CTA or buffer, of a run that took so much.
@@ -212,5 +213,28 @@ impl Breakdown {
             value
         };
         self.parts.iter().map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_engine::statistics::Statistics;
+    use strata_sm::ServedStatistics;
+
+    use super::*;
+
+    #[test]
+    fn parts_of_two_runs_have_the_counters_of_both_and_no_energy() {
+        let served = |l1d| vec![ServedStatistics { l1d, l1d_bytes: l1d, ..Default::default() }.report()];
+        let of = |parts: &[(&str, u64)]| {
+            let mut breakdown = Breakdown::new(By::Line);
+            parts.iter().for_each(|(name, l1d)| breakdown.add_part(name, served(*l1d)));
+            breakdown.parts.iter_mut().for_each(|part| part.energy_pj.push(("l1d".into(), 1.0)));
+            breakdown
+        };
+        let mut both = of(&[("k:1", 3), ("k:2", 4)]);
+        both.merge(of(&[("k:2", 5), ("k:3", 6)]));
+        assert_eq!(both.counter("served.l1d"), [Some(3), Some(9), Some(6)]);
+        assert!(both.parts.iter().all(|part| part.dynamic_pj().is_none()));
     }
 }
