@@ -127,7 +127,8 @@ impl Gauge {
         self.change(now, |entries| entries.saturating_sub(1));
     }
 
-    /// From a cycle on, which may lie ahead, so many more are in use. The next call's cycle is no earlier.
+    /// From a cycle on, which may lie ahead, so many more are in use. The next call's cycle is no earlier. A gauge that is changed in this way and by
+    /// [`Gauge::take_from`] is changed in no other.
     pub fn add_from(&self, entries: u64, at: Cycle) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.more.push(entries, at);

@@ -1,9 +1,13 @@
-//! Whole kernels: control flow, memories, barriers, faults.
+//! Whole kernels: control flow, memories, faults.
+
+mod barriers;
+mod printing;
+mod stretches;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::testing::Session;
-use super::{Executor, FaultKind, LaunchConfig, Options, QUANTUM, Stretch, Summary, pack_arguments};
+use super::{FaultKind, Options, QUANTUM};
 use crate::isa::Space;
 
 /// Puts the global thread number in %r0, its word of the output in %rd0, `tid` in %r1, `laneid` in %r2.
@@ -58,149 +62,6 @@ fn loops_diverge_and_meet() {
     for (n, word) in out.into_iter().enumerate() {
         assert_eq!(word, (n * (n + 1) / 2) as u32 | 32 << 16, "thread {n}");
     }
-}
-
-#[test]
-fn a_reduction_in_shared_memory() {
-    let body = "
-        .shared .align 4 .b32 sums[128];
-        mov.u32 %r9, sums;
-        shl.b32 %r5, %r1, 2;
-        add.u32 %r5, %r9, %r5;
-        st.shared.u32 [%r5], %r0;
-        mov.u32 %r6, 64;
-    loop:
-        bar.sync 0;
-        setp.ge.u32 %p0, %r1, %r6;
-        @%p0 bra skip;
-        shl.b32 %r7, %r6, 2;
-        add.u32 %r7, %r5, %r7;
-        ld.shared.u32 %r7, [%r7];
-        ld.shared.u32 %r8, [%r5];
-        add.u32 %r8, %r8, %r7;
-        st.shared.u32 [%r5], %r8;
-    skip:
-        shr.u32 %r6, %r6, 1;
-        setp.ne.u32 %p0, %r6, 0;
-        @%p0 bra loop;
-        bar.sync 0;
-        ld.shared.u32 %r8, [%r9];
-        st.global.u32 [%rd0], %r8;
-        ret;";
-    let out = results(body, 3, 128);
-    for (cta, words) in out.chunks(128).enumerate() {
-        let sum: u32 = (cta as u32 * 128..(cta as u32 + 1) * 128).sum();
-        assert!(words.iter().all(|word| *word == sum), "CTA {cta}");
-    }
-}
-
-#[test]
-fn threads_that_return_early_do_not_hold_a_barrier() {
-    // Lanes 5 to 31 of warp 1 and all of warp 2 end before the barrier.
-    let body = "
-        setp.gt.u32 %p0, %r1, 36;
-        @%p0 ret;
-        bar.sync 0;
-        st.global.u32 [%rd0], 1;
-        ret;";
-    let out = results(body, 1, 96);
-    assert_eq!(out.iter().sum::<u32>(), 37);
-    assert_eq!(out[36], 1);
-}
-
-#[test]
-fn who_returns_early_is_not_awaited_wherever_the_text_puts_it() {
-    // Lanes 5 to 31 of warp 1 and all of warp 2 write 7 and end; the others see each other before the barrier.
-    let stay = "activemask.b32 %r7; bar.sync 0; st.global.u32 [%rd0], %r7; ret;";
-    let leave = "st.global.u32 [%rd0], 7; ret;";
-    let odd = "and.b32 %r5, %r1, 1; setp.eq.u32 %p1, %r5, 1; @%p1 bra odd; setp.gt.u32 %p0, %r1, 36; \
-               @%p0 bra leave; bra stay; odd: setp.gt.u32 %p0, %r1, 36; @%p0 bra leave; ";
-    for body in [
-        format!("setp.gt.u32 %p0, %r1, 36; @%p0 bra leave; {stay} leave: {leave}"),
-        format!("setp.le.u32 %p0, %r1, 36; @%p0 bra stay; {leave} stay: {stay}"),
-        format!("{odd} stay: {stay} leave: {leave}"),
-        format!("{odd} bra stay; leave: {leave} stay: {stay}"),
-    ] {
-        let expected: Vec<u32> = (0..96)
-            .map(|thread| match thread {
-                0..32 => u32::MAX,
-                32..37 => 0x1f,
-                _ => 7,
-            })
-            .collect();
-        assert_eq!(results(&body, 1, 96), expected, "{body}");
-    }
-}
-
-#[test]
-fn lanes_that_return_out_of_a_loop_are_not_awaited_at_its_barrier() {
-    // Thread n leaves in round n + 1 for good.
-    let body = "
-        mov.u32 %r5, 0;
-    round:
-        add.u32 %r5, %r5, 1;
-        setp.lt.u32 %p0, %r1, %r5;
-        @%p0 bra leave;
-        bar.sync 0;
-        setp.lt.u32 %p1, %r5, 20;
-        @%p1 bra round;
-        ret;
-    leave:
-        st.global.u32 [%rd0], %r5;
-        ret;";
-    let expected: Vec<u32> = (0..64).map(|thread| if thread < 20 { thread + 1 } else { 0 }).collect();
-    assert_eq!(results(body, 1, 64), expected);
-}
-
-#[test]
-fn a_lane_that_may_still_come_to_a_barrier_is_awaited() {
-    // The lanes at `meet` go on to a barrier of their own: the first is divergent.
-    let body = "setp.lt.u32 %p0, %r2, 16; @%p0 bra meet; bar.sync 0; meet: add.u32 %r5, %r1, 1; bar.sync 1; \
-                st.global.u32 [%rd0], %r5; ret;";
-    let message = fault(body, 1, 32);
-    assert!(message.contains("diverged at a barrier"), "{message}");
-}
-
-#[test]
-fn a_barrier_is_counted_whether_or_not_lanes_take_it() {
-    for (guard, taken) in [("", 64), ("@!%p0", 32)] {
-        let mut session = session(&format!(
-            "setp.ge.u32 %p0, %r1, 32; {guard} bar.sync 1, 32; st.global.u32 [%rd0], 1; ret;"
-        ));
-        let out = session.buffer(&[0; 64]);
-        let summary = session.launch("test", 1, 64, &[out]).unwrap_or_else(|fault| panic!("{fault}"));
-        let code = session.module.kernels[0].code.len() as u64;
-        assert_eq!(summary.counts.warp_instructions, 2 * code);
-        assert_eq!(summary.counts.thread_instructions, 64 * (code - 1) + taken);
-    }
-}
-
-#[test]
-fn barrier_reductions_and_arrivals() {
-    let body = "
-        setp.lt.u32 %p0, %r1, 40;
-        bar.red.popc.u32 %r5, 1, %p0;
-        bar.red.and.pred %p1, 1, %p0;
-        bar.red.or.pred %p2, 1, %p0;
-        selp.u32 %r6, 256, 0, %p1;
-        selp.u32 %r7, 512, 0, %p2;
-        or.b32 %r5, %r5, %r6;
-        or.b32 %r5, %r5, %r7;
-        .shared .align 4 .b32 flag;
-        setp.lt.u32 %p3, %r1, 32;
-        @%p3 bra producer;
-        bar.sync 2, 64;
-        ld.shared.u32 %r8, [flag];
-        bra done;
-    producer:
-        st.shared.u32 [flag], 4096;
-        mov.u32 %r8, 4096;
-        bar.arrive 2, 64;
-    done:
-        or.b32 %r5, %r5, %r8;
-        st.global.u32 [%rd0], %r5;
-        ret;";
-    assert_eq!(results(body, 2, 64), [40 | 512 | 4096; 128]);
 }
 
 #[test]
@@ -391,73 +252,6 @@ fn an_interrupt_stops_an_endless_kernel_after_a_turn() {
     assert!(matches!(fault.kind, FaultKind::InstructionLimit { .. }), "{fault}");
 }
 
-/// Runs a stretch of the CTAs of a grid.
-fn stretch(session: &mut Session, out: u64, grid: u32, stretch: Stretch) -> Summary {
-    let kernel = session.module.kernel("test").unwrap();
-    let params = pack_arguments(kernel, &[out]).unwrap();
-    let (grid, block) = ([grid, 1, 1], [32, 1, 1]);
-    let config = LaunchConfig { grid, block, cluster: None, dynamic_shared: 0, params };
-    let executor = Executor::new(kernel, config, &session.variables, &mut session.memory);
-    executor.only(stretch).run().unwrap_or_else(|fault| panic!("{fault}"))
-}
-
-#[test]
-fn a_stretch_runs_its_ctas_and_no_others() {
-    let mut session =
-        session("ld.global.u32 %r5, [%rd0]; add.u32 %r5, %r5, 1; st.global.u32 [%rd0], %r5; ret;");
-    let out = session.buffer(&[0; 8 * 32]);
-    let whole = stretch(&mut session, out, 8, Stretch::WHOLE);
-    let of_cta = whole.counts.thread_instructions / 8;
-    assert_eq!(whole.next_cta, 8);
-    let part = stretch(&mut session, out, 8, Stretch { first: 2, end: 5, enough: None });
-    assert_eq!((part.counts.thread_instructions, part.next_cta), (3 * of_cta, 5));
-    let done = |session: &Session| -> Vec<u32> {
-        session.words(out, 8 * 32).chunks(32).map(|cta| cta.iter().sum::<u32>() / 32).collect()
-    };
-    assert_eq!(done(&session), [1, 1, 2, 2, 2, 1, 1, 1]);
-    // The count is reached within CTA 3, which ends; exactly at its end, CTA 4 does not begin.
-    for (enough, next) in [(of_cta + 1, 4), (2 * of_cta, 4), (0, 2), (u64::MAX, 8)] {
-        let part = stretch(&mut session, out, 8, Stretch { first: 2, end: 8, enough: Some(enough) });
-        assert_eq!((part.next_cta, part.counts.thread_instructions), (next, (next - 2) * of_cta), "{enough}");
-    }
-    let empty = stretch(&mut session, out, 8, Stretch { first: 3, end: 3, enough: None });
-    assert_eq!((empty.next_cta, empty.counts.thread_instructions), (3, 0));
-}
-
-#[test]
-fn long_ctas_of_a_stretch_run_one_after_another() {
-    // Each takes several turns of all its warps.
-    let rounds = 10 * QUANTUM * super::TURNS;
-    let body = format!(
-        "mov.u32 %r5, {rounds}; loop: sub.u32 %r5, %r5, 1; setp.ne.u32 %p0, %r5, 0; @%p0 bra loop; ret;"
-    );
-    let mut session = session(&body);
-    let out = session.buffer(&[0; 20 * 32]);
-    let whole = stretch(&mut session, out, 20, Stretch::WHOLE).counts.thread_instructions;
-    for cta in [1, 7, 19] {
-        let part = Stretch { first: 0, end: 20, enough: Some(whole / 20 * cta) };
-        assert_eq!(stretch(&mut session, out, 20, part).next_cta, cta);
-    }
-}
-
-#[test]
-fn a_stretch_whose_ctas_wait_for_later_ones_is_a_livelock() {
-    let mut session = session(
-        "st.global.u32 [%rd0], 1; xor.b32 %r5, %r3, 1; mad.lo.u32 %r5, %r5, %r4, %r1; mul.wide.u32 %rd1, %r5, 4;
-        add.u64 %rd1, %out, %rd1; wait: ld.volatile.global.u32 %r6, [%rd1]; setp.eq.u32 %p0, %r6, 0; @%p0 bra wait; ret;",
-    );
-    let out = session.buffer(&[0; 2 * 32]);
-    assert_eq!(stretch(&mut session, out, 2, Stretch::WHOLE).next_cta, 2, "together they end");
-    let out = session.buffer(&[0; 2 * 32]);
-    let kernel = session.module.kernel("test").unwrap();
-    let params = pack_arguments(kernel, &[out]).unwrap();
-    let (grid, block) = ([2, 1, 1], [32, 1, 1]);
-    let config = LaunchConfig { grid, block, cluster: None, dynamic_shared: 0, params };
-    let executor = Executor::new(kernel, config, &session.variables, &mut session.memory);
-    let fault = executor.only(Stretch { first: 0, end: 1, enough: None }).run().unwrap_err();
-    assert!(matches!(fault.kind, FaultKind::Livelock { .. }), "{fault}");
-}
-
 #[test]
 fn a_fault_knows_line_cta_and_address() {
     let body = "setp.eq.u32 %p0, %r0, 70;\n@%p0 ld.global.u32 %r5, [8];\nst.global.u32 [%rd0], %r5;\nret;";
@@ -469,13 +263,6 @@ fn a_fault_knows_line_cta_and_address() {
     let in_body = text.lines().position(|line| line.contains("[8]")).expect("the load is there") as u32;
     // Six lines stand before the body.
     assert_eq!(place.line, in_body + 7);
-}
-
-#[test]
-fn a_deadlock_lists_its_warps() {
-    let message = fault("setp.lt.u32 %p0, %r1, 32;\n@%p0 bra a;\nbar.sync 1;\na: bar.sync 0;\nret;", 1, 64);
-    assert!(message.contains("warp 0: line") && message.contains("waits at barrier 0"), "{message}");
-    assert!(message.contains("warp 1: line") && message.contains("waits at barrier 1"), "{message}");
 }
 
 #[test]
@@ -493,49 +280,6 @@ fn memory_of_ctas_is_bounded() {
     let fault = wants(1 << 27).launch("test", 1, 1, &[0]).unwrap_err().to_string();
     assert!(fault.contains("shared and local memory a CTA"), "{fault}");
     assert!(wants(1 << 20).launch("test", 1, 2, &[0]).is_ok());
-}
-
-#[test]
-fn module_variables_and_printing() {
-    let text = r#"
-.version 8.0
-.target sm_80
-.address_size 64
-.global .align 4 .u32 table[4] = {10, 20, 30, 40};
-.global .align 8 .u64 pointer = table;
-.global .align 1 .b8 format[16] = {118, 61, 37, 100, 32, 37, 46, 50, 102, 10, 0};
-.extern .func (.param .b32 status) vprintf (.param .b64 a, .param .b64 b);
-.visible .entry test(.param .u64 out) {
-    .local .align 8 .b8 arguments[16];
-    .reg .b32 %r<4>; .reg .b64 %rd<8>; .reg .f64 %fd<2>; .reg .pred %p<2>;
-    mov.u32 %r0, %tid.x;
-    setp.ge.u32 %p0, %r0, 2;
-    @%p0 ret;
-    ld.global.u64 %rd0, [pointer];
-    mul.wide.u32 %rd1, %r0, 4;
-    add.u64 %rd0, %rd0, %rd1;
-    ld.global.u32 %r1, [%rd0+4];
-    mov.u64 %rd2, arguments;
-    cvta.local.u64 %rd3, %rd2;
-    cvt.rn.f64.u32 %fd0, %r0;
-    st.local.u32 [%rd2], %r1;
-    st.local.f64 [%rd2+8], %fd0;
-    mov.u64 %rd4, format;
-    cvta.global.u64 %rd5, %rd4;
-    {
-    .param .b64 a; .param .b64 b; .param .b32 status;
-    st.param.b64 [a], %rd5;
-    st.param.b64 [b], %rd3;
-    call.uni (status), vprintf, (a, b);
-    ld.param.b32 %r2, [status];
-    }
-    ret;
-}
-"#;
-    let mut session = Session::new(text);
-    let out = session.buffer(&[0]);
-    let summary = session.launch("test", 1, 4, &[out]).unwrap_or_else(|fault| panic!("{fault}"));
-    assert_eq!(summary.printed, "v=20 0.00\nv=30 1.00\n");
 }
 
 /// Half-precision and video instructions from text to memory: widths of operands, registers and results.
@@ -585,43 +329,4 @@ fn narrow_arithmetic_reaches_memory() {
         0x3e00,
     ];
     assert_eq!(words, expected);
-}
-
-/// More arguments than an instruction has operands, strings and widths among them.
-#[test]
-fn long_prints_and_strings() {
-    let format: Vec<String> = b"%s %d %d %d %*d %f %d %s|\n\0".iter().map(u8::to_string).collect();
-    let mut stores = String::new();
-    for (at, value) in [(8, 1), (12, 2), (16, 3), (20, 4), (24, 5)] {
-        stores += &format!("add.u32 %r1, %r0, {value}; st.local.u32 [buffer+{at}], %r1;\n");
-    }
-    let text = format!(
-        ".version 8.0\n.target sm_80\n.address_size 64
-.global .align 1 .b8 format[{}] = {{{}}};
-.global .align 1 .b8 name[4] = {{97, 98, 99, 0}};
-.extern .func (.param .b32 status) vprintf (.param .b64 a, .param .b64 b);
-.visible .entry test(.param .u64 out) {{
-    .local .align 8 .b8 buffer[56];
-    .reg .b32 %r<4>; .reg .b64 %rd<8>; .reg .f64 %fd<2>;
-    mov.u32 %r0, %tid.x;
-    mov.u64 %rd1, name; cvta.global.u64 %rd1, %rd1;
-    st.local.u64 [buffer], %rd1;
-    {stores}
-    mov.f64 %fd1, 0d3FF8000000000000; st.local.f64 [buffer+32], %fd1;
-    st.local.u32 [buffer+40], 7;
-    add.u64 %rd1, %rd1, 1; st.local.u64 [buffer+48], %rd1;
-    mov.u64 %rd2, buffer; cvta.local.u64 %rd3, %rd2;
-    mov.u64 %rd4, format; cvta.global.u64 %rd5, %rd4;
-    {{ .param .b64 a; .param .b64 b; .param .b32 status;
-    st.param.b64 [a], %rd5; st.param.b64 [b], %rd3;
-    call.uni (status), vprintf, (a, b); ld.param.b32 %r2, [status]; }}
-    ret;
-}}",
-        format.len(),
-        format.join(", ")
-    );
-    let mut session = Session::new(&text);
-    let out = session.buffer(&[0]);
-    let summary = session.launch("test", 1, 2, &[out]).unwrap_or_else(|fault| panic!("{fault}"));
-    assert_eq!(summary.printed, "abc 1 2 3    5 1.500000 7 bc|\nabc 2 3 4     6 1.500000 7 bc|\n");
 }
